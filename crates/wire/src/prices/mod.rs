@@ -7,7 +7,7 @@ mod name;
 mod price;
 mod table;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::RwLock;
 
 use model::{NanoUsd, Usage};
@@ -48,10 +48,10 @@ impl Unpriced {
 /// All known prices.
 #[derive(Debug, Default)]
 pub struct Prices {
-    books: HashMap<String, Book>,
+    books: BTreeMap<String, Book>,
     unpriced: Unpriced,
-    /// Cached lookups by provider and model.
-    lookups: RwLock<HashMap<String, HashMap<String, Option<Price>>>>,
+    /// Cached lookups by provider and model. There are few, so a tree is faster than hashing names.
+    lookups: RwLock<BTreeMap<String, BTreeMap<String, Option<Price>>>>,
 }
 
 impl Prices {
@@ -89,7 +89,7 @@ impl Prices {
         }
         let price = self.look_up(provider, model);
         if let Ok(mut lookups) = self.lookups.write() {
-            if lookups.values().map(HashMap::len).sum::<usize>() >= MAX_LOOKUPS {
+            if lookups.values().map(BTreeMap::len).sum::<usize>() >= MAX_LOOKUPS {
                 lookups.clear();
             }
             lookups.entry(provider.to_owned()).or_default().insert(model.to_owned(), price);
