@@ -9,7 +9,7 @@ use sqlx::{Connection, Executor, SqliteConnection};
 use crate::agents::policy::ask;
 use crate::driver::{Browser, Kind};
 use crate::scene;
-use crate::support::{Receiver, Server, ServerBuilder, provider};
+use crate::support::{Receiver, Server, ServerBuilder, provider, skip_without_sqlite};
 
 /// Waits until the headlines of both pages say `expected` and nothing reassuring.
 async fn both_say(browser: &Browser, expected: &str) {
@@ -233,6 +233,9 @@ async fn failing_channel_is_tested_again_where_it_is_listed() {
 
 #[tokio::test]
 async fn server_that_records_nothing_says_so_before_all_else() {
+    if skip_without_sqlite() {
+        return;
+    }
     let upstream = provider().await;
     let data = tempfile::tempdir().unwrap();
     let server = ServerBuilder::new(&upstream.url()).data_dir(data.path()).start();

@@ -10,7 +10,7 @@ use http::{Method, Request};
 use http_body_util::Full;
 use serde_json::json;
 
-use crate::support::{Answer, Server, ServerBuilder, openai_request, provider, requests, run};
+use crate::support::{Answer, Server, ServerBuilder, openai_request, provider, requests};
 
 const QUESTION: &str = "Why does the import of customer records fail?";
 
@@ -109,7 +109,7 @@ async fn check_canary(server: Server, key: &str) {
         assert!(!String::from_utf8_lossy(&answer.body).contains(key), "{path}");
     }
     let data = server.data_dir().to_owned();
-    let exported = run(&["export", "--agent", "looper", "--data-dir", data.to_str().unwrap()]);
+    let exported = server.run_on_data(&["export", "--agent", "looper"]);
     assert!(!exported.stdout.contains(key) && !server.log().contains(key) && !server.banner().await.contains(key));
     let (_builder, status) = server.terminate();
     assert!(status.success());
@@ -145,11 +145,9 @@ async fn open_proxy_requires_keys_once_a_provider_key_is_stored() {
     assert_eq!(ask(&server, "/agents/guest/openai/v1/chat/completions", key).await.status, 401);
 
     let (builder, _) = server.terminate();
-    let data = builder.data_path().to_str().unwrap().to_owned();
     let never = ["--bind", "0.0.0.0", "--set", "proxy.require_key=never"];
-    let start =
-        ["start", "--port", "0", "--proxy-port", "0", "--token", "a-long-token-of-the-operator", "--data-dir", &data];
-    let refused = run(&[&start[..], &never].concat());
+    let start = ["start", "--port", "0", "--proxy-port", "0", "--token", "a-long-token-of-the-operator"];
+    let refused = builder.run_on_data(&[&start[..], &never].concat());
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.stderr.contains("stored key of openai") && refused.stderr.contains("proxy.allow_open_relay"));
 

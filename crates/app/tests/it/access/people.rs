@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::support::{ServerBuilder, agentgazer, eventually, provider, run};
+use crate::support::{ServerBuilder, agentgazer, eventually, provider, run, skip_without_sqlite};
 
 #[tokio::test]
 async fn commands_manage_users_and_tokens() {
@@ -84,6 +84,9 @@ async fn users_and_tokens_survive_a_restart() {
 
 #[tokio::test]
 async fn row_of_the_audit_log_that_is_changed_in_the_file_is_found() {
+    if skip_without_sqlite() {
+        return;
+    }
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).start();
     server.agent("looper").ask("What does the first page say?").await;

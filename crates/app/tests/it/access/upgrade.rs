@@ -7,7 +7,7 @@ use http_body_util::Full;
 use serde_json::json;
 use sqlx::{Connection, SqliteConnection};
 
-use crate::support::{Answer, Server, ServerBuilder, provider, run};
+use crate::support::{Answer, Server, ServerBuilder, provider, run, skip_without_sqlite};
 
 const QUESTION: &str = "Why does the import of customer records fail?";
 
@@ -35,7 +35,7 @@ async fn send(server: &Server, method: Method, path: &str, cookie: &str, form: &
 
 #[tokio::test]
 async fn data_directory_of_an_earlier_version_needs_nothing_to_be_done() {
-    if std::env::var_os("TEST_DATABASE").is_some() {
+    if skip_without_sqlite() {
         return;
     }
     let provider = provider().await;

@@ -41,7 +41,7 @@ async fn check(path: &str, request: Value, answer: Value) {
         assert_eq!(server.http.send(call.unwrap()).await.unwrap().status, expected, "{path}");
     }
 
-    let exported = run(&["export", "--data-dir", server.data_dir().to_str().unwrap()]);
+    let exported = server.run_on_data(&["export"]);
     let runs: Vec<Value> = exported.said().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(runs.len(), 1, "{path}: {}", exported.stdout);
     let call = &runs[0]["calls"][0];

@@ -188,10 +188,9 @@ async fn exported_runs_can_be_replayed() {
     let recorded = async || (server.events("looper", "llm_call").await.len() == 3).then_some(());
     eventually("all calls are recorded", recorded).await;
 
-    let data_dir = server.data_dir().to_str().unwrap();
     let folder = TempDir::new().unwrap();
     let killed_at = |more: &[&str], threshold: &str| {
-        let exported = run(&[&["export", "--data-dir", data_dir, "--agent", "looper"], more].concat());
+        let exported = server.run_on_data(&[&["export", "--agent", "looper"], more].concat());
         let file = write(&folder, "export.jsonl", exported.said().as_bytes());
         let said = objects(&replay(&file, &["--json", "--threshold", threshold]));
         (said[0]["id"].clone(), said[0]["killed_at"].clone(), said[0]["score"].clone())
@@ -199,7 +198,7 @@ async fn exported_runs_can_be_replayed() {
     assert_eq!(killed_at(&[], "5"), (json!(id), json!(3), json!(7.0)), "as it was live");
     assert_eq!(killed_at(&["--fingerprints"], "5"), (json!("looper/0"), json!(3), json!(7.0)));
     assert_eq!(killed_at(&["--fingerprints"], "3"), (json!("looper/0"), json!(2), json!(4.0)), "as it would have been");
-    assert_eq!(run(&["export", "--data-dir", data_dir, "--agent", "nobody"]).said(), "");
+    assert_eq!(server.run_on_data(&["export", "--agent", "nobody"]).said(), "");
     let nothing = run(&["export", "--data-dir", folder.path().to_str().unwrap()]);
     assert_eq!((nothing.code, nothing.stderr.contains("--data-dir")), (Some(4), true), "{nothing:?}");
 }

@@ -9,7 +9,10 @@ use http::{Method, Request};
 use http_body_util::Full;
 use serde_json::json;
 
-use crate::support::{Run, Server, ServerBuilder, agentgazer, eventually, messages_request, provider, run};
+use crate::support::{
+    Run, Server, ServerBuilder, agentgazer, eventually, messages_request, provider, run, skip_without_sqlite,
+    wants_postgres,
+};
 
 const QUESTION: &str = "Why does the import of customer records fail?";
 
@@ -92,6 +95,9 @@ async fn a_data_directory_has_one_server() {
 
 #[tokio::test]
 async fn data_that_other_users_could_read_is_made_private() {
+    if skip_without_sqlite() {
+        return;
+    }
     let provider = provider().await;
     let builder = ServerBuilder::new(&provider.url()).without_token().start().kill();
     let data = builder.data_path().to_owned();
@@ -115,7 +121,8 @@ async fn first_start_generates_a_token_that_stays() {
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).without_token().start();
     let mode = |name: &str| std::fs::metadata(server.data_dir().join(name)).unwrap().permissions().mode() & 0o777;
-    for secret in ["token", "agentgazer.key", "agentgazer.db"] {
+    let database = (!wants_postgres()).then_some("agentgazer.db");
+    for secret in ["token", "agentgazer.key"].into_iter().chain(database) {
         assert_eq!(mode(secret), 0o600, "{secret}");
     }
     let banner = server.banner().await;
@@ -199,7 +206,7 @@ async fn uses(server: &Server, provider: &FakeProvider, key: &str) {
 /// The files of a data directory that contain `text`.
 fn files_with(data: &Path, text: &str) -> Vec<String> {
     let files: Vec<_> = std::fs::read_dir(data).unwrap().map(|entry| entry.unwrap().path()).collect();
-    assert!(files.iter().any(|file| file.ends_with("agentgazer.db")), "{files:?}");
+    assert!(wants_postgres() || files.iter().any(|file| file.ends_with("agentgazer.db")), "{files:?}");
     let holds = |file: &&std::path::PathBuf| {
         std::fs::read(file).unwrap().windows(text.len()).any(|window| window == text.as_bytes())
     };

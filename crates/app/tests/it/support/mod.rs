@@ -7,16 +7,16 @@ mod mail;
 #[path = "../../../../store/tests/contract/postgres_server.rs"]
 pub(crate) mod postgres_server;
 mod receiver;
-mod root;
 mod server;
+mod skip;
 
 pub(crate) use calls::{Agent, messages_request, openai_request};
 pub(crate) use command::{Run, agentgazer, run};
 pub(crate) use http::{Answer, Http};
 pub(crate) use mail::MailServer;
 pub(crate) use receiver::{Received, Receiver};
-pub(crate) use root::skip_without_root;
 pub(crate) use server::{Server, ServerBuilder};
+pub(crate) use skip::{skip_without_root, skip_without_sqlite, wants_postgres};
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};

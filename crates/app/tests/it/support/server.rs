@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::command::agentgazer;
-use super::{Agent, Answer, Http, Run, eventually, run};
+use super::{Agent, Answer, Http, Run, eventually, run, wants_postgres};
 
 /// The token of every server under test.
 const TOKEN: &str = "integration-test-token";
@@ -57,8 +57,7 @@ impl ServerBuilder {
         let data = Data::Own(Arc::new(tempfile::tempdir().unwrap()));
         let (token, arguments) = (Some(TOKEN), Vec::new());
         let (provider, port) = (provider_url.to_owned(), "0".to_owned());
-        let wants_postgres = std::env::var_os("TEST_DATABASE").is_some_and(|kind| kind == "postgres");
-        let database = wants_postgres.then(|| super::POSTGRES.create_database());
+        let database = wants_postgres().then(|| super::POSTGRES.create_database());
         ServerBuilder { provider, data, token, port, arguments, fault: None, clock: None, http: None, database }
     }
 
@@ -108,6 +107,13 @@ impl ServerBuilder {
     pub(crate) fn data_dir(mut self, path: &Path) -> Self {
         self.data = Data::Given(path.to_owned());
         self
+    }
+
+    /// Runs a command that opens the data itself.
+    pub(crate) fn run_on_data(&self, arguments: &[&str]) -> Run {
+        let mut command = agentgazer();
+        command.envs(self.database.as_ref().map(|database| ("AGENTGAZER_DATABASE", database)));
+        command.args(arguments).arg("--data-dir").arg(self.data_path()).output().unwrap().into()
     }
 
     /// The path of its data.
@@ -262,6 +268,11 @@ impl Server {
     pub(crate) fn run(&self, arguments: &[&str]) -> Run {
         let data = self.data_dir().to_str().unwrap();
         run(&[arguments, &["--data-dir", data, "--token", &self.token]].concat())
+    }
+
+    /// Runs a command that reads the database itself.
+    pub(crate) fn run_on_data(&self, arguments: &[&str]) -> Run {
+        self.builder.run_on_data(arguments)
     }
 
     pub(crate) fn data_dir(&self) -> &Path {
