@@ -16,6 +16,9 @@ pub(crate) struct Tuning {
     /// The same under load; a batch of `busy_rows` or more means load.
     pub(crate) busy_delay: Duration,
     pub(crate) busy_rows: usize,
+    /// How long after the last batch of `busy_rows` or more the cache of pages is released. Pages
+    /// that are needed again are read from the system's cache.
+    pub(crate) cache_rest: Duration,
     /// How long one attempt waits for a lock. Shorter than [`Tuning::change_patience`], so that
     /// there is more than one attempt.
     pub(crate) busy_timeout: Duration,
@@ -63,6 +66,7 @@ impl Default for Tuning {
             batch_delay: Duration::from_millis(50),
             busy_delay: Duration::from_millis(400),
             busy_rows: 64,
+            cache_rest: Duration::from_secs(5),
             busy_timeout: Duration::from_secs(1),
             first_pause: Duration::from_millis(50),
             longest_pause: Duration::from_secs(1),

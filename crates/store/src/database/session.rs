@@ -63,6 +63,13 @@ impl Session {
         }
     }
 
+    /// Releases the memory of cached pages.
+    pub(crate) async fn release_cache(&mut self) {
+        if let Session::Sqlite(session) = self {
+            session.release_cache().await;
+        }
+    }
+
     /// Takes an error of the writer into account.
     pub(crate) async fn note_failure(&mut self, error: &sqlx::Error) {
         match self {

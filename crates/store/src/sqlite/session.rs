@@ -67,6 +67,11 @@ impl Session {
         self.connection.reset(connect::writer(&self.database, &self.tuning)).await;
     }
 
+    /// Releases the memory of cached pages.
+    pub(crate) async fn release_cache(&mut self) {
+        self.connection.release_cache().await;
+    }
+
     /// Takes an error of the writer into account.
     pub(crate) async fn note_failure(&mut self, error: &sqlx::Error) {
         self.watch.note_error(error);

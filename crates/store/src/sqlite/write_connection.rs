@@ -39,6 +39,14 @@ impl WriteConnection {
         connection.begin_with("begin immediate").await
     }
 
+    /// Releases the pages that SQLite has cached, for all connections of this process.
+    pub(super) async fn release_cache(&mut self) {
+        if let Some(connection) = &mut self.open {
+            // If it fails, the memory stays within the limits of the caches.
+            let _ = sqlx::query("pragma shrink_memory").execute(connection).await;
+        }
+    }
+
     /// The connection, if it is open.
     pub(super) fn opened(&mut self) -> Option<&mut SqliteConnection> {
         self.open.as_mut()

@@ -58,6 +58,8 @@ pub(crate) struct Writer {
     batch_in_doubt: Option<usize>,
     /// The number of events in the last batch.
     last_batch: usize,
+    /// When the cache that a burst of events has filled is to be released.
+    cache_release: Option<Instant>,
     /// While nothing can be written: how long to wait, and until when.
     pause: Option<(Duration, Instant)>,
     next_sweep: Instant,
@@ -87,6 +89,7 @@ impl Writer {
             batch_due: None,
             batch_in_doubt: None,
             last_batch: 0,
+            cache_release: None,
             pause: None,
             next_sweep: Instant::now(),
             next_size_look: Instant::now(),
@@ -157,7 +160,10 @@ impl Writer {
             (Some((_, until)), _) => until.min(now + CHECK_INTERVAL),
             (None, _) if self.sums_are_due || self.session.loss().is_some() => now,
             (None, Some(due)) => due.min(now + CHECK_INTERVAL),
-            (None, None) => self.next_sweep.min(self.next_size_look).min(self.session.next_poll()),
+            (None, None) => {
+                let next_look = self.next_sweep.min(self.next_size_look).min(self.session.next_poll());
+                self.cache_release.map_or(next_look, |due| next_look.min(due))
+            }
         }
     }
 

@@ -75,6 +75,9 @@ impl Writer {
         if self.is_idle() && Instant::now() >= self.next_size_look {
             self.limit_size(inbox).await?;
         }
+        if self.is_idle() && self.cache_release.take_if(|due| Instant::now() >= *due).is_some() {
+            self.session.release_cache().await;
+        }
         Ok(())
     }
 
@@ -153,6 +156,9 @@ impl Writer {
     async fn write_events(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
         let mut left = self.events.len() + inbox.events.len();
         self.last_batch = left;
+        if left >= self.store.tuning.busy_rows {
+            self.cache_release = Some(Instant::now() + self.store.tuning.cache_rest);
+        }
         while left > 0 {
             self.take_events(inbox, self.store.tuning.batch_rows);
             let count = self.batch_in_doubt.unwrap_or(self.store.tuning.batch_rows).min(self.events.len());

@@ -6,6 +6,7 @@
 
 #![allow(clippy::print_stderr, reason = "how much memory it took is worth seeing")]
 
+use std::cell::Cell;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -146,12 +147,24 @@ async fn memory_that_streams_took_is_given_back() {
         eprintln!("round {number}: {} MiB with all open, {} MiB after", peak / MIB, settled / MIB);
         most = most.max(settled);
         if number == 2 {
-            after_second = settled;
+            after_second = least(&server).await;
         }
     }
     assert!(most <= start + taken / 2, "most of it is given back after every round: {} MiB were left", most / MIB);
-    let last = server.resident();
-    assert!(last <= after_second + taken / 2, "{} MiB after all rounds", last / MIB);
+    let last = rest(&server, after_second).await;
+    eprintln!("{} MiB some seconds after round 2, {} MiB after all rounds", after_second / MIB, last / MIB);
+    assert!(last <= after_second + taken / 4, "{} MiB after all rounds", last / MIB);
+}
+
+/// The least memory that the process has in the next seconds, in which caches are released.
+async fn least(server: &Server) -> usize {
+    let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
+    let least = Cell::new(usize::MAX);
+    eventually("some seconds have passed", async || {
+        least.set(least.get().min(server.resident()));
+        (std::time::Instant::now() > end).then_some(least.get())
+    })
+    .await
 }
 
 /// Waits until the process has at most `goal`, for a limited time.
