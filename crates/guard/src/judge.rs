@@ -268,6 +268,7 @@ impl<'w> Judge<'w> {
             && rules::is_same_question(call, newest, current)
             && rules::prompt_has_weight(call, newest, current)
             && rules::is_asked_again(&self.calls, place, current)
+            && !rules::are_visitors(&self.calls, call, current)
     }
 
     /// `reported_step` is the outcome of the `newest` response.
@@ -286,6 +287,7 @@ impl<'w> Judge<'w> {
             && rules::is_comparable(call, newest)
             && rules::response_has_weight(call, newest, self.current)
             && !rules::gave_something_new(&self.calls, place, reported_step)
+            && !rules::are_visitors(&self.calls, call, newest)
     }
 
     fn tool_calls_count(&self, call: &PackedFingerprint) -> bool {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use model::{Answered, ResponsePrint, TextHash};
 
 use super::arguments::{canonical, chosen, targets, without_volatile};
-use super::digest::{Digest, ExactHash, WordCount};
+use super::digest::{Digest, UnorderedHash};
 use super::normalise::{Numbers, words_of};
 use super::tool_step::name_and_arguments;
 use super::written_action::action_in;
@@ -46,12 +46,11 @@ fn digest<'t>(texts: impl IntoIterator<Item = &'t str>, numbers: Numbers) -> (bo
 }
 
 /// Remarks of fewer words come before many steps: “Let me look at the next file.”
-const LONG_WORDS: u32 = 12;
+const LONG_WORDS: u32 = 9;
 
-/// A hash of the words around tool calls, 1 to 15; 0 if they are few.
+/// A hash of the words around tool calls in any order, 1 to 15; 0 if they are few.
 fn remark_hash(text: &str) -> u8 {
-    let mut words = (ExactHash::default(), WordCount::default());
+    let mut words = UnorderedHash::default();
     words_of([text], Numbers::Masked, &mut words);
-    let (hash, WordCount(count)) = words;
-    if count < LONG_WORDS { 0 } else { 1 + (hash.finish() % 15) as u8 }
+    if words.count < LONG_WORDS { 0 } else { 1 + (words.hash % 15) as u8 }
 }

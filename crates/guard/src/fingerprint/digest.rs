@@ -1,6 +1,7 @@
 //! What is computed from the words of a normalised text: an exact hash, a SimHash, a size.
 
 use model::TextHash;
+use twox_hash::XxHash3_64;
 
 use crate::fingerprint::simhash::SimHash;
 
@@ -46,13 +47,21 @@ impl Words for ExactHash {
     }
 }
 
-/// How many words a text has.
+/// A hash of the words of a text in any order, without the marks beside them, and how many there
+/// are.
 #[derive(Debug, Default)]
-pub(crate) struct WordCount(pub(crate) u32);
+pub(crate) struct UnorderedHash {
+    pub(crate) hash: u64,
+    pub(crate) count: u32,
+}
 
-impl Words for WordCount {
-    fn word(&mut self, _: Word<'_>) {
-        self.0 += 1;
+impl Words for UnorderedHash {
+    fn word(&mut self, word: Word<'_>) {
+        let is_mark = |byte: &u8| byte.is_ascii_punctuation();
+        let end = word.bytes.iter().rposition(|byte| !is_mark(byte)).map_or(0, |last| last + 1);
+        let start = word.bytes.iter().position(|byte| !is_mark(byte)).unwrap_or(end);
+        self.hash = self.hash.wrapping_add(XxHash3_64::oneshot(&word.bytes[start..end]));
+        self.count += 1;
     }
 }
 

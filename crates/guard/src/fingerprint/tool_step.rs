@@ -12,6 +12,7 @@ use super::normalise::{Numbers, words_of};
 use super::print_cache::{self, PrintCache};
 use super::result::client_header::{has_failed, runs_silently, without_header};
 use super::result::error_text::{says_error, says_error_at_once};
+use super::result::nothing::says_underway;
 use super::result::{self, gist, lines, nothing};
 
 /// A longer result of a look is content, which may contain any word.
@@ -22,6 +23,10 @@ const SILENT: u32 = 0x7369_6c65;
 
 /// A report has at least so many words.
 const REPORT: usize = 8;
+
+/// An action whose result consists of so many numbers shows a state, such as a board: other numbers
+/// are another state.
+const TABLE: usize = 12;
 
 /// How many steps a thread caches. An agent that is stuck, retries or samples sends one of its last
 /// steps again; all others are new.
@@ -91,7 +96,9 @@ fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
     let (mut result, waited) = result::of_results(asked.tool_results.iter().map(Cow::as_ref));
     let is_patch = asked.calls_are_written && asked.tool_calls.iter().all(kind::is_patch);
     let says_error = |result: &Cow<'_, str>| says(result) && (!is_patch || kind::is_about_patch(result));
-    let is_error = asked.has_failed_results || asked.tool_results.iter().any(says_error);
+    // Tools that report checks exit with a failure until all have ended.
+    let is_underway = || kind == StepKind::Look && asked.tool_results.iter().any(|result| says_underway(result));
+    let is_error = asked.has_failed_results && !is_underway() || asked.tool_results.iter().any(says_error);
     let results = asked.tool_results.iter().map(|result| without_header(result));
     if is_error {
         result.gist = gist::of_error(asked.tool_calls, results.clone()).unwrap_or(result.gist);
@@ -110,6 +117,10 @@ fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
         result.gist = lines::sample(results).unwrap_or(result.gist);
     } else if kind == StepKind::Change && !is_error && !result.is_empty {
         result.gist = target_of(&arguments).unwrap_or(result.gist);
+    }
+    let may_move = matches!(kind, StepKind::Change | StepKind::Other) && !is_error;
+    if may_move && asked.tool_results.iter().any(|result| is_table(result)) {
+        result.shape = result.kept;
     }
     // A batch does one thing to each temporary file, so the file distinguishes its calls. A result
     // that is not short does so by itself.
@@ -139,6 +150,17 @@ fn target_of(arguments: &[Cow<'_, str>]) -> Option<u32> {
     let [canonical] = arguments else { return None };
     let target = targets(canonical);
     (target != 0).then_some(target as u32)
+}
+
+/// Whether `text` is a table of numbers.
+fn is_table(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let runs = |is_part: fn(&u8) -> bool| {
+        let ends = |at: &usize| is_part(&bytes[*at]) && !bytes.get(at + 1).is_some_and(is_part);
+        (0..bytes.len()).filter(ends).count()
+    };
+    let numbers = runs(u8::is_ascii_digit);
+    numbers >= TABLE && numbers >= 2 * runs(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii())
 }
 
 /// Whether there are numbers in the arguments, which may select a part of something.
@@ -199,6 +221,32 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn checks_that_are_pending_have_not_failed() {
+        let check = |expected: bool, command: &'static str, result: &'static str| {
+            let arguments = serde_json::json!({ "command": command }).to_string();
+            let tool_calls = [ToolCall { name: "Bash".into(), arguments: arguments.into() }];
+            let tool_results = [result.into()];
+            let reported = Reported {
+                tool_calls: &tool_calls,
+                tool_results: &tool_results,
+                has_failed_results: true,
+                calls_are_written: false,
+            };
+            assert_eq!(make_step(&reported).0.is_error, expected, "{result}");
+        };
+        check(false, "gh pr checks 77", "Exit code 8\nlint\tpass\nunit\tpending");
+        check(true, "gh pr checks 77", "Exit code 1\nlint\tpass\nunit\tcancelled");
+        check(true, "pytest -q", "Exit code 1\n2 pending, 1 passed");
+    }
+
+    #[test]
+    fn tables_consist_of_numbers() {
+        assert!(is_table("{\"board\":[[2,0,4,8],[2,2,16,32],[0,0,0,2],[4,4,8,64]],\"score\":148}"));
+        assert!(!is_table("id: 34, sent to mark-2134@example.com at 2026-07-24 23:39:54.830593 (id 7, 9, 11)"));
+        assert!(!is_table("256 128 2 4"));
+    }
 
     proptest! {
         /// Also with the same pieces in other places.

@@ -28,6 +28,13 @@ const RUN_SILENCE_S: u16 = 60;
 /// The same for two looks at live numbers: whoever watches a queue or a price pauses in between.
 const WATCH_SILENCE_S: u16 = 2;
 
+/// A conversation that is started over after such a rest runs on a schedule.
+const REST_S: u16 = 4 * 60;
+/// An agent that polls may look again after a part of the pause, if it pauses as long on average
+/// of so many looks.
+const PACE: u16 = 2;
+const PACED_LOOKS: usize = 4;
+
 /// When and where a step came.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
@@ -251,11 +258,31 @@ fn is_poll<'e>(
         StepKind::Look | StepKind::Wait | StepKind::Other => POLL_SILENCE_S,
         _ => RUN_SILENCE_S,
     };
-    let starts_over = |call: &PackedFingerprint| {
-        call.turn() == moment.turn && call.step().depth >= moment.depth && !step.is_written && !step.is_error
-    };
     let Some((call, silence)) = since_same(earlier.clone(), step, moment.silence) else { return false };
-    silence >= enough && !starts_over(call) && !(step.is_error && is_given_up(earlier, step))
+    let starts_over = || {
+        let is_back = call.turn() == moment.turn && call.step().depth >= moment.depth;
+        is_back && !step.is_written && !step.is_error && silence < REST_S
+    };
+    let is_paused = silence >= enough || silence >= enough / PACE && keeps_pace(earlier.clone(), step, silence, enough);
+    is_paused && !starts_over() && !(step.is_error && is_given_up(earlier, step))
+}
+
+/// Whether an agent that looks again after `silence` paused for `enough` seconds on average before
+/// the last looks.
+fn keeps_pace<'e>(
+    earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint>,
+    step: &ToolStep,
+    silence: u16,
+    enough: u16,
+) -> bool {
+    let same = earlier.rev().filter(|call| call.tool_signature() == Some(step.adaptive)).take(PACED_LOOKS);
+    let (mut looks, mut paused) = (1, u32::from(silence));
+    for call in same {
+        // A single long pause is no pace.
+        paused += u32::from(call.silence().min(PACE * enough));
+        looks += 1;
+    }
+    looks > 2 && paused >= looks * u32::from(enough)
 }
 
 /// The last call with the same step, and the longest silence since.
@@ -278,14 +305,16 @@ fn since_same<'e>(
 const FREE_TRIES: usize = 5;
 const FREE_REGULAR_TRIES: usize = 16;
 
-/// Whether the same call failed in the same way so often that waiting no longer excuses it.
-fn is_given_up<'e>(earlier: impl Iterator<Item = &'e PackedFingerprint>, step: &ToolStep) -> bool {
+/// Whether the same call failed in the same way so often since the last progress that waiting no
+/// longer excuses it.
+fn is_given_up<'e>(earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint>, step: &ToolStep) -> bool {
     let is_same =
         |other: ToolStep| other.is_error && other.adaptive == step.adaptive && other.result.shape == step.result.shape;
-    let (mut tries, mut before, mut least, mut most) = (0, None, i64::MAX, 0);
-    for call in earlier.filter(|call| call.tools().is_some_and(is_same)) {
+    let (mut tries, mut later, mut least, mut most) = (0, None, i64::MAX, 0);
+    let since_progress = earlier.rev().take_while(|call| !call.novelty().is_progress());
+    for call in since_progress.filter(|call| call.tools().is_some_and(is_same)) {
         let time = call.time().as_millis();
-        if let Some(gap) = before.replace(time).map(|before: i64| time.saturating_sub(before)) {
+        if let Some(gap) = later.replace(time).map(|later: i64| later.saturating_sub(time)) {
             (least, most) = (least.min(gap), most.max(gap));
         }
         tries += 1;

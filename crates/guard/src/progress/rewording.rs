@@ -13,7 +13,10 @@ pub(crate) fn is_reworded(one: &ToolStep, other: &ToolStep) -> bool {
 
 /// Whether `step` is another look in other words with the result of earlier ones. A short result
 /// must have come twice: two things may be in the same state.
-pub(super) fn rewords<'e>(earlier: impl Iterator<Item = (&'e PackedFingerprint, ToolStep)>, step: &ToolStep) -> bool {
+pub(super) fn rewords<'e>(
+    earlier: impl DoubleEndedIterator<Item = (&'e PackedFingerprint, ToolStep)> + Clone,
+    step: &ToolStep,
+) -> bool {
     if step.kind != StepKind::Look || step.wording == WordSet::default() {
         return false;
     }
@@ -21,9 +24,29 @@ pub(super) fn rewords<'e>(earlier: impl Iterator<Item = (&'e PackedFingerprint, 
     let is_rewording = |call: &PackedFingerprint, other: &ToolStep| {
         is_reworded(other, step) || (call.novelty() == Novelty::Barren && gave_alike(other, step))
     };
-    let others = earlier.filter(|(_, other)| other.adaptive != step.adaptive);
+    let others = earlier.clone().filter(|(_, other)| other.adaptive != step.adaptive);
     let enough = if step.result.is_short { 2 } else { 1 };
     others.filter(|(call, other)| is_rewording(call, other)).take(enough).count() == enough
+        && !is_next_item(earlier.map(|(_, other)| other), step)
+}
+
+/// With how many of the last looks a template is compared.
+const TEMPLATE: usize = 3;
+/// At most so many words name an item.
+const ITEM_WORDS: u32 = 2;
+
+/// Whether `step` puts another word into the words that the last looks like it have in common, and
+/// got other numbers: the price of one product after the other.
+fn is_next_item(earlier: impl DoubleEndedIterator<Item = ToolStep>, step: &ToolStep) -> bool {
+    let (mut template, mut count) = (None, 0);
+    let is_filled_in = |own: u32| (1..=ITEM_WORDS).contains(&own.count_ones());
+    let are_items = earlier.rev().filter(|other| is_reworded(other, step)).take(TEMPLATE).all(|other| {
+        count += 1;
+        let common = step.wording.0 & other.wording.0;
+        let are_filled_in = is_filled_in(step.wording.0 ^ common) && is_filled_in(other.wording.0 ^ common);
+        are_filled_in && *template.get_or_insert(common) == common && other.result.numbers != step.result.numbers
+    });
+    are_items && count > 1
 }
 
 /// Whether two looks that have a wording gave the same result, apart from those words.

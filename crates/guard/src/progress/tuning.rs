@@ -1,5 +1,5 @@
-//! The same change with another number after the same failure: a timeout is raised once more. Such
-//! a change is not progress.
+//! The same change with another number after the same failure: a timeout is raised once more,
+//! another process is killed. Such a change is not progress.
 
 use model::{Novelty, ToolStep};
 
@@ -21,8 +21,10 @@ pub(super) fn is_tuned<'e>(
     false
 }
 
-/// Whether two changes that worked have the same words and the same targets.
+/// Whether two changes that worked have the same words, and the same targets or no output.
 fn is_same_but_for_number(one: &ToolStep, other: &ToolStep) -> bool {
-    let aims_at_same = one.result.gist == other.result.gist && one.result.gist != one.result.shape;
+    let is_silent = |step: &ToolStep| step.result.is_empty;
+    let aims_at_same = one.result.gist == other.result.gist && one.result.gist != one.result.shape
+        || is_silent(one) && is_silent(other);
     !one.is_error && one.kind == other.kind && one.literal == other.literal && aims_at_same
 }

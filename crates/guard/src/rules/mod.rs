@@ -18,6 +18,7 @@ mod sampling;
 mod short_text;
 mod small_talk;
 mod standstill;
+mod visitors;
 
 pub(crate) use asked_again::{has_moved_on, is_asked_again};
 use idle_talk::idle_talk;
@@ -37,3 +38,4 @@ pub(crate) use short_text::{prompt_has_weight, response_has_weight};
 use small_talk::{SmallTalk, small_talk};
 pub(crate) use standstill::Standstill;
 use standstill::standstill;
+pub(crate) use visitors::are_visitors;

@@ -2,12 +2,17 @@
 //! agent announces what it will do and never does it. Where a step does something, the sentence is
 //! a report.
 
-use model::{Novelty, StepKind};
+use model::{Novelty, StepKind, ToolStep};
 
 use crate::window::PackedFingerprint;
 
 /// How many steps may begin with the same words, as those of batches do.
 const FREE_STEPS: usize = 6;
+
+/// How many other announcements there may be among so many equal ones.
+fn fillers(equal: usize) -> usize {
+    2 + equal / 2
+}
 
 /// The places of the calls whose answers said what the newest answer in the conversation of the
 /// last of `calls` said, with nothing done since, newest first, without the free ones.
@@ -17,26 +22,28 @@ pub(crate) fn narration(calls: &[&PackedFingerprint]) -> Vec<usize> {
         return places;
     };
     let own = earlier.iter().enumerate().rev().filter(|(_, call)| call.conversation() == current.conversation());
-    let mut remark = 0;
+    let (mut remark, mut others) = (None, 0);
     for (place, call) in own {
         let Some(response) = call.response() else { continue };
-        if remark == 0 {
-            remark = response.remark;
+        if *remark.get_or_insert(response.remark) == response.remark {
+            places.push(place);
+        } else {
+            others += 1;
         }
-        if remark == 0 || response.remark != remark {
+        if remark == Some(0) || others > fillers(places.len()) {
             break;
         }
-        places.push(place);
         if has_done(call) {
             break;
         }
     }
-    places.into_iter().skip(FREE_STEPS).collect()
+    if remark == Some(0) { Vec::new() } else { places.into_iter().skip(FREE_STEPS).collect() }
 }
 
 /// Whether the step that a call reports did something, as far as is known.
 fn has_done(call: &PackedFingerprint) -> bool {
-    let may_do = |kind: StepKind| matches!(kind, StepKind::Other | StepKind::Run | StepKind::Change);
-    call.novelty() == Novelty::Changed
-        || (call.novelty() == Novelty::Found && call.tools().is_some_and(|step| may_do(step.kind)))
+    let may_do = |step: ToolStep| {
+        matches!(step.kind, StepKind::Other | StepKind::Run | StepKind::Change) && !step.result.is_empty
+    };
+    call.novelty() == Novelty::Changed || (call.novelty() == Novelty::Found && call.tools().is_some_and(may_do))
 }

@@ -4,6 +4,7 @@
 use crate::window::PackedFingerprint;
 
 use super::same_words::are_same_words;
+use super::visitors::has_visitors;
 
 /// How many new answers there may be among exchanges that repeat earlier ones.
 fn fillers(repetitions: usize) -> usize {
@@ -27,6 +28,9 @@ pub(crate) fn small_talk(calls: &[&PackedFingerprint]) -> Option<SmallTalk> {
         before.iter().any(|other| is_talk(other) && are_same_words(other, call))
     };
     if !is_talk(current) || current.turn().position == 0 || !is_question_again(current, earlier) {
+        return None;
+    }
+    if has_visitors(calls, current) {
         return None;
     }
     let (mut places, mut new) = (Vec::new(), 0);

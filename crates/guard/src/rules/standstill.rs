@@ -5,6 +5,7 @@
 use model::{Novelty, StepKind, ToolStep};
 
 use super::new_work::is_supplied;
+use super::rest::is_after_rest;
 use crate::window::PackedFingerprint;
 
 /// How many new things may be seen in a standstill of this many repetitions: fillers, as many as a
@@ -67,7 +68,11 @@ impl Standstill {
         let (mut steps, mut keys) = (Vec::with_capacity(calls.len()), Vec::with_capacity(calls.len()));
         let (mut found, mut found_between) = (0, 0);
         let counts_in_vain = calls.last().is_some_and(|current| is_try(current));
+        let mut later = None;
         for (place, call) in calls.iter().enumerate().rev().filter(|(_, call)| is_part(call)) {
+            if later.replace(*call).is_some_and(|later| is_after_rest(later, call)) {
+                break;
+            }
             match call.novelty() {
                 Novelty::Changed => break,
                 Novelty::Found if is_supplied(calls, place) => break,

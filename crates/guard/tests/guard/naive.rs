@@ -90,8 +90,11 @@ impl Naive {
     fn novelty(&self, print: &Fingerprint) -> Novelty {
         let Some(step) = print.tools.filter(|_| !print.is_sample) else {
             // Whether its words are new is told from its body.
-            let is_idle = print.novelty == Novelty::Idle && !print.is_sample;
-            return if is_idle { Novelty::Idle } else { Novelty::Neutral };
+            return match print.novelty {
+                Novelty::Idle if !print.is_sample => Novelty::Idle,
+                _ if !print.is_sample && self.is_beside_work(print) => Novelty::Changed,
+                _ => Novelty::Neutral,
+            };
         };
         let earlier = self.comparable(print);
         let asks: Vec<Fingerprint> = earlier.iter().filter(|call| !call.is_sample).copied().collect();
@@ -152,6 +155,15 @@ impl Naive {
             // All results of the test have one number at most.
             _ => of_numbers(&[alike, vec![step.result.numbers[0]]].concat(), step.is_error, is_watched),
         }
+    }
+
+    /// Whether a conversation begins anew with a few words after others got further.
+    fn is_beside_work(&self, print: &Fingerprint) -> bool {
+        let window = self.agent_window();
+        let last = window.iter().rposition(|call| call.conversation == print.conversation);
+        let since = last.map_or(&window[..], |last| &window[last + 1..]);
+        let gets_on = since.iter().any(|call| call.novelty.is_progress() && call.tools.is_some());
+        (print.turn.position, print.step.depth) == (0, 0) && print.prompt_is_short && gets_on
     }
 
     fn comparable(&self, print: &Fingerprint) -> Vec<Fingerprint> {
@@ -376,7 +388,22 @@ fn rewords(steps: &[(Fingerprint, ToolStep)], step: &ToolStep) -> bool {
         other.adaptive != step.adaptive && (reworded(other, step) || is_known)
     };
     let enough = if step.result.is_short { 2 } else { 1 };
-    step.kind == StepKind::Look && step.wording.0 != 0 && steps.iter().filter(is_rewording).count() >= enough
+    let is_known = steps.iter().filter(is_rewording).count() >= enough;
+    step.kind == StepKind::Look && step.wording.0 != 0 && is_known && !is_next_item(steps, step)
+}
+
+/// Whether the last three looks in other words and this one have the same words in common, each has
+/// a word or two of its own, and this one gave other numbers.
+fn is_next_item(steps: &[(Fingerprint, ToolStep)], step: &ToolStep) -> bool {
+    let alike = steps.iter().rev().map(|(_, other)| other).filter(|other| reworded(other, step)).take(3);
+    let alike: Vec<&ToolStep> = alike.collect();
+    let common = |other: &&ToolStep| other.wording.0 & step.wording.0;
+    let own = |words: u32, other: &&ToolStep| (words ^ common(other)).count_ones();
+    let is_item = |words: u32, other: &&ToolStep| own(words, other) > 0 && own(words, other) < 3;
+    let has_own = |other: &&ToolStep| is_item(step.wording.0, other) && is_item(other.wording.0, other);
+    let is_template = alike.windows(2).all(|pair| common(&pair[0]) == common(&pair[1]));
+    let is_other = |other: &&ToolStep| has_own(other) && other.result.numbers != step.result.numbers;
+    alike.len() > 1 && is_template && alike.iter().all(is_other)
 }
 
 /// Whether two looks differ in numbers only, and showed lines.
@@ -417,7 +444,8 @@ fn of_numbers(numbers: &[f32], is_error: bool, is_watched: bool) -> Novelty {
 fn is_tuned(steps: &[(Fingerprint, ToolStep)], step: &ToolStep) -> bool {
     let is_same = |(_, other): &(Fingerprint, ToolStep)| {
         let result = other.result;
-        let aims_at_same = result.gist == step.result.gist && result.gist != result.shape;
+        let is_silent = result.is_empty && step.result.is_empty;
+        let aims_at_same = is_silent || result.gist == step.result.gist && result.gist != result.shape;
         !other.is_error && other.kind == step.kind && other.literal == step.literal && aims_at_same
     };
     let fails_again = |(call, other): &(Fingerprint, ToolStep)| other.is_error && call.novelty == Novelty::Stale;
@@ -623,7 +651,7 @@ impl View<'_> {
     /// Answers that announce the same, with nothing done since, count, less six.
     fn narration(&self, marks: &mut [[bool; 3]]) {
         let has_done = |call: &Fingerprint| {
-            let looks = call.tools.is_some_and(|step| step.kind == StepKind::Look);
+            let looks = call.tools.is_some_and(|step| step.kind == StepKind::Look || step.result.is_empty);
             call.novelty == Novelty::Changed || call.novelty == Novelty::Found && !looks
         };
         let own = |at: &usize| self.calls[*at].conversation == self.current.conversation;
@@ -631,13 +659,18 @@ impl View<'_> {
             (0..self.calls.len()).rev().filter(own).filter(|at| self.calls[*at].response.is_some()).collect();
         let remark = |at: usize| self.calls[at].response.map_or(0, |response| response.remark);
         let Some(newest) = answered.first().filter(|at| remark(**at) > 0 && !has_done(self.current)) else { return };
-        let mut is_over = false;
-        let row = answered.iter().take_while(|at| {
-            let goes_on = !is_over && remark(**at) == remark(*newest);
-            is_over |= has_done(&self.calls[**at]);
-            goes_on
-        });
-        row.skip(6).for_each(|at| marks[*at][1] = true);
+        let (mut row, mut others) = (Vec::new(), 0);
+        for at in &answered {
+            if remark(*at) == remark(*newest) {
+                row.push(*at);
+            } else {
+                others += 1;
+            }
+            if others > 2 + row.len() / 2 || has_done(&self.calls[*at]) {
+                break;
+            }
+        }
+        row.into_iter().skip(6).for_each(|at| marks[at][1] = true);
     }
 
     /// Answers that were met with the same complaint, with nothing done in between, count, less
@@ -819,6 +852,9 @@ impl View<'_> {
         if !talk(self.current) || self.current.turn.position == 0 || !asked(self.current, self.calls.len()) {
             return;
         }
+        if self.has_visitors(self.current) {
+            return;
+        }
         let (mut places, mut new) = (Vec::new(), 0);
         for at in (0..self.calls.len()).rev().filter(|at| own(&self.calls[*at])) {
             let call = &self.calls[at];
@@ -857,7 +893,31 @@ impl View<'_> {
             && self.current.turn.position > 0
             && call.conversation != self.current.conversation;
         let is_alike = alike(call, self.current) && !is_elsewhere;
-        is_alike && self.asked_again(index) && self.same_question(call) && self.weighs(call)
+        let is_asked = is_alike && self.asked_again(index) && self.same_question(call) && self.weighs(call);
+        is_asked && !self.visitors(call, self.current)
+    }
+
+    /// Whether both were said by people who began with the same words and went on with others.
+    fn visitors(&self, one: &Fingerprint, other: &Fingerprint) -> bool {
+        let talk = |call: &Fingerprint| call.conversation == other.conversation && call.tools.is_none();
+        talk(one) && talk(other) && other.prompt_is_short && self.has_visitors(other)
+    }
+
+    fn has_visitors(&self, one: &Fingerprint) -> bool {
+        let talk: Vec<&Fingerprint> =
+            self.all().filter(|call| call.conversation == one.conversation && call.tools.is_none()).collect();
+        let starts = talk.iter().filter(|call| (call.turn.position, call.step.depth) == (0, 0)).count();
+        let replies: Vec<&Fingerprint> = talk.into_iter().filter(|call| call.turn.position > 0).collect();
+        let same = |one: &Fingerprint, other: &Fingerprint| {
+            let pending = one.response.is_none() || other.response.is_none();
+            same_words(one, other) && (one.step.newest == other.step.newest || pending || like(one, other))
+        };
+        let is_other = |at: &usize| {
+            let here = replies[..*at].iter().filter(|call| call.turn.position == replies[*at].turn.position);
+            let here: Vec<&&Fingerprint> = here.collect();
+            !here.is_empty() && !here.iter().any(|call| same(call, replies[*at]))
+        };
+        starts >= 3 && (0..replies.len()).any(|at| is_other(&at))
     }
 
     fn same_question(&self, call: &Fingerprint) -> bool {
@@ -897,6 +957,7 @@ impl View<'_> {
             && comparable(call, last)
             && !self.is_greeting(last)
             && (!short || same_words(call, last) || same_step(call, last))
+            && !self.visitors(call, last)
             && !self.progressed(index, newest)
     }
 

@@ -12,4 +12,5 @@ mod loops;
 mod outcomes;
 mod reworded;
 mod tries;
+mod visitors;
 mod written;

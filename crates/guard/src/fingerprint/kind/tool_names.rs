@@ -75,7 +75,8 @@ pub(super) const CHANGE: [&str; 51] = [
     "drag",
 ];
 
-pub(super) const LOOK: [&str; 58] = [
+pub(super) const LOOK: [&str; 59] = [
+    "ping",
     "read",
     "view",
     "cat",

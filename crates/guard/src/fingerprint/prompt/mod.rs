@@ -42,7 +42,9 @@ fn make_print(asked: &Asked<'_>) -> PromptPrint {
     let attachments = attachments_hash(&asked.attachments);
     PromptPrint {
         is_short: asked.attachments.is_empty() && if is_error { digest.is_short() } else { digest.is_brief() },
-        is_common: asked.attachments.is_empty() && digest.is_common() && !stamp::is_stamped(&asked.prompt),
+        is_common: asked.attachments.is_empty()
+            && digest.is_common()
+            && !stamp::is_stamped(&asked.prompt, digest.is_brief()),
         is_error,
         similar: with_attachments(digest.finish(), attachments),
         exact: match &asked.turn_message {

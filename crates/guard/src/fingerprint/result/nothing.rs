@@ -51,6 +51,14 @@ static PHRASES: Phrases<37> = Phrases::new([
     "검색 결과가 없",
 ]);
 
+/// What tools print about work that goes on, in lower case.
+static UNDERWAY: Phrases<4> = Phrases::new(["pending", "in progress", "in_progress", "queued"]);
+
+/// Whether a result says that something goes on.
+pub(crate) fn says_underway(result: &str) -> bool {
+    UNDERWAY.any(result.as_bytes(), |_, _| true)
+}
+
 /// Results that mean nothing was found if they are the whole text.
 const WHOLE: [&str; 7] = ["[]", "null", "none", "nil", "(empty)", "(no output)", "no output"];
 

@@ -125,13 +125,23 @@ fn hexadecimal(word: &[u8], at: usize) -> Option<usize> {
     (word[at..].starts_with(b"0x") && (length >= 5 || (is_place && length > 0))).then_some(at + 2 + length)
 }
 
-/// Past `12`, `3.14`, `1,024`.
+/// A number has fewer groups of digits: `[256,128,4,0,2,8]` is a list.
+const MOST_GROUPS: usize = 6;
+
+/// Past `12`, `3.14`, `1,024`, and past the first number of a list.
 fn decimal(word: &[u8], at: usize) -> usize {
-    let mut end = at + digits(word, at);
-    while matches!(word.get(end), Some(b'.' | b',')) && digits(word, end + 1) > 0 {
-        end += 1 + digits(word, end + 1);
+    let first = at + digits(word, at);
+    let (mut end, mut groups, mut is_grouped) = (first, 1, true);
+    while groups < MOST_GROUPS && matches!(word.get(end), Some(b'.' | b',')) && digits(word, end + 1) > 0 {
+        let length = digits(word, end + 1);
+        if word[end] == b',' {
+            groups += 1;
+            is_grouped &= length == 3;
+        }
+        end += 1 + length;
     }
-    end
+    let is_list = groups == MOST_GROUPS || (groups > 2 && !is_grouped);
+    if is_list { first } else { end }
 }
 
 /// Whether a number is a time since 1970, from 2014 to 2040: in seconds, milliseconds, microseconds

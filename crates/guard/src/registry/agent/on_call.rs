@@ -87,8 +87,12 @@ impl Agent<'_> {
     /// What the step that a call reports contributed, compared with earlier calls.
     fn novelty(&self, print: &Fingerprint) -> Novelty {
         let Some(step) = print.tools.filter(|_| !print.is_sample) else {
-            let is_idle = print.novelty == Novelty::Idle && !print.is_sample;
-            return if is_idle { Novelty::Idle } else { Novelty::Neutral };
+            return match print.novelty {
+                _ if print.is_sample => Novelty::Neutral,
+                Novelty::Idle => Novelty::Idle,
+                _ if self.is_beside_work(print) => Novelty::Changed,
+                _ => Novelty::Neutral,
+            };
         };
         let earlier = self.windows.comparable_calls(print);
         // A retry after a failure reports nothing new.
@@ -102,6 +106,18 @@ impl Agent<'_> {
         let mut asks: Vec<&PackedFingerprint> = Vec::with_capacity(self.bounds().window_size);
         asks.extend(earlier.filter(|call| !call.is_sample()));
         progress::novelty(asks.iter().copied(), &step, moment)
+    }
+
+    /// Whether a call begins its conversation anew with a few words, and other conversations of the
+    /// agent made progress since it did so before: clients ask for titles and topics beside their
+    /// work, and visitors come while others are served.
+    fn is_beside_work(&self, print: &Fingerprint) -> bool {
+        if print.turn.position > 0 || print.step.depth > 0 || !print.prompt_is_short {
+            return false;
+        }
+        let calls = self.windows.calls(WindowKind::Agent, print.conversation);
+        let mut others = calls.iter().rev().take_while(|call| call.conversation() != print.conversation);
+        others.any(|call| call.novelty().is_progress() && call.tools().is_some())
     }
 
     /// Scores a recorded call as it arrived, then records how it ended.
