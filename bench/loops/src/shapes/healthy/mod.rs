@@ -14,6 +14,7 @@ mod schedules;
 mod text_agents;
 mod trades;
 mod users;
+mod visitors;
 mod waiting;
 
 use super::Shape;
@@ -34,5 +35,6 @@ pub(super) fn shapes() -> Vec<Shape> {
     shapes.extend(browsing::shapes());
     shapes.extend(trades::shapes());
     shapes.extend(errands::shapes());
+    shapes.extend(visitors::shapes());
     shapes
 }

@@ -1,5 +1,6 @@
 //! Loops. Missing one of these is a mistake.
 
+mod announced;
 mod browsers;
 mod crowds;
 mod cycles;
@@ -34,6 +35,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     shapes.extend(tries::shapes());
     shapes.extend(trades::shapes());
     shapes.extend(errands::shapes());
+    shapes.extend(announced::shapes());
     shapes
 }
 
