@@ -2,9 +2,10 @@
 
 use http::header::{AUTHORIZATION, HeaderName};
 use http::uri::PathAndQuery;
-use http::{HeaderMap, HeaderValue, Request, Uri};
-use identity::AgentTokens;
+use http::{HeaderMap, Request, Uri};
+use identity::{AgentTokens, find_token};
 use proxy::AgentToken;
+use wire::percent_decoded;
 
 /// The headers in which clients send their credential for a provider.
 const PLACES: [HeaderName; 4] = [
@@ -16,8 +17,8 @@ const PLACES: [HeaderName; 4] = [
 
 /// `request` without the token, with the result of its verification.
 pub(crate) async fn admit<B>(tokens: &AgentTokens, mut request: Request<B>) -> Request<B> {
-    let in_query = take_from_query(tokens, request.uri_mut());
-    if let Some(token) = take_from_headers(tokens, request.headers_mut()).or(in_query) {
+    let in_query = take_from_query(tokens.issuer(), request.uri_mut());
+    if let Some(token) = take_from_headers(tokens.issuer(), request.headers_mut()).or(in_query) {
         let verified = match tokens.verify(&token).await {
             Ok(named) => AgentToken::Verified { agent: named.agent, subject: named.subject },
             Err(why) => AgentToken::Refused(why.to_string()),
@@ -27,34 +28,34 @@ pub(crate) async fn admit<B>(tokens: &AgentTokens, mut request: Request<B>) -> R
     request
 }
 
-/// Removes every token of the issuer, and returns the first that stands for a provider key. If
-/// there are two different ones, the first must be valid.
-fn take_from_headers(tokens: &AgentTokens, headers: &mut HeaderMap) -> Option<String> {
-    let with_token = headers.iter().filter(|(_, value)| token_in(tokens, value).is_some());
-    let names: Vec<HeaderName> = with_token.map(|(name, _)| name.clone()).collect();
-    let mut values = PLACES.into_iter().flat_map(|place| headers.get_all(place));
-    let found = values.find_map(|value| token_in(tokens, value)).map(str::to_owned);
-    for name in names {
-        headers.remove(name);
+/// Removes the issuer's tokens from the headers of a provider key, and returns the first one. If
+/// there are two different ones, the first must be valid. The proxy drops those in other headers.
+fn take_from_headers(issuer: &str, headers: &mut HeaderMap) -> Option<String> {
+    let mut found = None;
+    for place in PLACES {
+        let mut values = headers.get_all(&place).iter();
+        let token = values.find_map(|value| token_in(&String::from_utf8_lossy(value.as_bytes()), issuer));
+        if token.is_some() {
+            headers.remove(place);
+        }
+        found = found.or(token);
     }
     found
 }
 
-/// The token in the value of a header, alone or behind a scheme such as `Bearer`.
-fn token_in<'a>(tokens: &AgentTokens, value: &'a HeaderValue) -> Option<&'a str> {
-    value.to_str().ok()?.split_ascii_whitespace().last().filter(|credential| tokens.is_for(credential))
+fn token_in(text: &str, issuer: &str) -> Option<String> {
+    find_token(text, issuer).map(str::to_owned)
 }
 
-/// The same for the parameters of the query, where a provider key is `key`.
-fn take_from_query(tokens: &AgentTokens, uri: &mut Uri) -> Option<String> {
+/// The same for the parameter of the query that holds a provider key.
+fn take_from_query(issuer: &str, uri: &mut Uri) -> Option<String> {
     let parameters = || uri.query().into_iter().flat_map(|query| query.split('&'));
-    let is_token = |parameter: &str| parameter.split_once('=').filter(|(_, value)| tokens.is_for(value)).is_some();
-    if !parameters().any(is_token) {
-        return None;
-    }
-    let mut keys = parameters().filter_map(|parameter| parameter.strip_prefix("key="));
-    let found = keys.find(|key| tokens.is_for(key)).map(str::to_owned);
-    let kept: Vec<&str> = parameters().filter(|parameter| !is_token(parameter)).collect();
+    let token = |parameter: &str| {
+        let (name, value) = parameter.split_once('=')?;
+        if percent_decoded(name) == "key" { token_in(&percent_decoded(value), issuer) } else { None }
+    };
+    let found = parameters().find_map(token)?;
+    let kept: Vec<&str> = parameters().filter(|parameter| token(parameter).is_none()).collect();
     let mut target = uri.path().to_owned();
     if !kept.is_empty() {
         target = format!("{target}?{}", kept.join("&"));
@@ -62,5 +63,5 @@ fn take_from_query(tokens: &AgentTokens, uri: &mut Uri) -> Option<String> {
     let mut parts = uri.clone().into_parts();
     parts.path_and_query = PathAndQuery::try_from(target).ok();
     *uri = Uri::from_parts(parts).unwrap_or_default();
-    found
+    Some(found)
 }

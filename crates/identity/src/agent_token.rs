@@ -58,12 +58,6 @@ impl AgentTokens {
         self.0.tokens.issuer()
     }
 
-    /// Whether `credential` claims to be a token of the configured issuer. Other tokens may be keys
-    /// of providers, some of which look the same.
-    pub fn is_for(&self, credential: &str) -> bool {
-        unverified_issuer(credential).is_some_and(|issuer| issuer == self.issuer())
-    }
-
     /// The agent that a token names, once it is verified.
     pub async fn verify(&self, token: &str) -> Result<NamedAgent, TokenRefusal> {
         if token.len() > MAX_LENGTH {
@@ -77,6 +71,16 @@ impl AgentTokens {
     }
 }
 
+/// The first token in `text` that claims to be of `issuer`, before verification. Other tokens may
+/// be keys of providers, some of which look the same.
+pub fn find_token<'a>(text: &'a str, issuer: &str) -> Option<&'a str> {
+    let is_in_token = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    let words = text.split(move |letter| !is_in_token(letter));
+    // A token without a signature ends with a dot; in a sentence, a dot follows the token.
+    let mut words = words.flat_map(|word| [word, word.trim_matches('.')]);
+    words.find(|word| unverified_issuer(word).is_some_and(|named| named == issuer))
+}
+
 /// The issuer that a token names, before verification.
 fn unverified_issuer(credential: &str) -> Option<String> {
     if !credential.starts_with("eyJ") {
@@ -87,4 +91,35 @@ fn unverified_issuer(credential: &str) -> Option<String> {
     let payload = URL_SAFE_NO_PAD.decode(payload).ok()?;
     let claims: Value = serde_json::from_slice(&payload).ok()?;
     Some(claims.get("iss")?.as_str()?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn token_is_found_between_other_words() {
+        let part = |text: &str| URL_SAFE_NO_PAD.encode(text);
+        let token =
+            format!("{}.{}.sig-na_ture", part(r#"{"alg":"ES256"}"#), part(r#"{"iss":"https://login.example"}"#));
+        for text in [
+            "TOKEN",
+            "Bearer TOKEN",
+            "Bearer  TOKEN,",
+            "a=b; jwt=TOKEN",
+            "\"TOKEN\"",
+            "u:TOKEN",
+            "see TOKEN.",
+            "/v1/TOKEN",
+        ] {
+            let text = text.replace("TOKEN", &token);
+            assert_eq!(find_token(&text, "https://login.example"), Some(token.as_str()), "{text}");
+            assert_eq!(find_token(&text, "https://other.example"), None, "{text}");
+        }
+        let unsigned = token.replace("sig-na_ture", "");
+        assert_eq!(find_token(&unsigned, "https://login.example"), Some(unsigned.as_str()));
+        for text in ["", "eyJ", "eyJ.eyJ.", "Bearer sk-own"] {
+            assert_eq!(find_token(text, "https://login.example"), None, "{text}");
+        }
+    }
 }

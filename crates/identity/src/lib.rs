@@ -7,7 +7,7 @@ mod oidc;
 mod refusal;
 mod signed_token;
 
-pub use agent_token::{AgentTokenConfig, AgentTokens, NamedAgent};
+pub use agent_token::{AgentTokenConfig, AgentTokens, NamedAgent, find_token};
 pub use oidc::{AuthorizationAnswer, FinishedLogin, LoginAttempt, OidcClient, OidcConfig, OidcError, Person};
 pub use refusal::TokenRefusal;
 

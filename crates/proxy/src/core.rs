@@ -61,7 +61,7 @@ impl Core {
         clock: Clock,
     ) -> Core {
         Core {
-            destinations: Destinations::new(providers, config.own_token.clone()),
+            destinations: Destinations::new(providers, config.own_tokens.clone()),
             upstream: UpstreamClient::new(&config),
             evidence: EvidenceCache::new(config.evidence_budget, config.copy_evidence),
             kills: Kills::default(),

@@ -84,7 +84,7 @@ async fn admit<'a>(received: &mut Received<'a>) -> Result<Admitted<'a>, Stop> {
 
     let destination = call.core.destinations.get(provider.take())?;
     call.event.provider = Some(route.provider.to_owned());
-    let had_secret = agent_key::strip_headers(&mut parts.headers, &call.core.config.own_token);
+    let had_secret = agent_key::strip_headers(&mut parts.headers, &call.core.config.own_tokens);
     if had_secret || destination.drops_from(route.query) {
         destination.check_credential(&parts.headers, route.query)?;
     }

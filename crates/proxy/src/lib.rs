@@ -36,7 +36,7 @@ use model::{CallId, Clock, Evidence, Failures, KeptCall, KeptCalls, Providers, R
 
 pub use answer::body::Body;
 pub use config::{Origin, ProxyConfig};
-pub use credentials::OwnToken;
+pub use credentials::OwnTokens;
 pub use credentials::agent_token::AgentToken;
 #[doc(hidden)]
 pub use request::decode::decode_body as read_body;

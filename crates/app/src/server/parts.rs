@@ -5,8 +5,9 @@ use std::sync::atomic::AtomicBool;
 
 use control::{Control, Token};
 use guard::{Guard, GuardConfig};
+use identity::find_token;
 use model::{AgentKeys, AllowedHosts, Clock, Failures, KeyRequirement, Provider, Providers, RecorderHandle, Usage};
-use proxy::{OwnToken, Proxy, ProxyConfig};
+use proxy::{OwnTokens, Proxy, ProxyConfig};
 use store::{ChangeFeed, ClaimDirectory, Recorder, RecordingFile, Store, StoreConfig, Unpriced};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -103,13 +104,13 @@ impl Parts {
     }
 
     pub(super) fn proxy(&self, config: &Config, token: &Token) -> Proxy {
-        let (limits, token) = (&config.limits, token.clone());
+        let limits = &config.limits;
         let proxy_config = ProxyConfig {
             hosts: self.hosts.clone(),
             allow_origins: config.allow_origins.clone(),
             key_requirement: self.key_requirement,
             keys: self.agent_keys.clone(),
-            own_token: OwnToken::new(move |text| token.is_in(text)),
+            own_tokens: own_tokens(config, token.clone()),
             refusal_status: config.refusal_status.by_format(),
             max_request_body: limits.max_request_body,
             bodies_in_flight: limits.bodies_in_flight,
@@ -207,6 +208,15 @@ fn refuse_open_relay(requirement: KeyRequirement, providers: &Providers) -> anyh
         names.join(", ")
     );
     Ok(())
+}
+
+/// The tokens that no provider may get: the one of the first start, and those that name an agent.
+fn own_tokens(config: &Config, first: Token) -> OwnTokens {
+    let issuer = config.jwt.config().map(|jwt| jwt.issuer);
+    let names_agent = move |text: &[u8]| {
+        issuer.as_ref().is_some_and(|issuer| find_token(&String::from_utf8_lossy(text), issuer).is_some())
+    };
+    OwnTokens::new(move |text| first.is_in(text) || names_agent(text))
 }
 
 /// The amount that tokens of a model without a price count towards budgets, as configured.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use model::{AgentKeys, AllowedHosts, KeyRequirement};
 use wire::{Prices, RefusalStatus};
 
-use crate::credentials::OwnToken;
+use crate::credentials::OwnTokens;
 use crate::shared::Shared;
 
 pub use origin::Origin;
@@ -25,8 +25,8 @@ pub struct ProxyConfig {
     pub key_requirement: KeyRequirement,
     /// The agent keys in force.
     pub keys: AgentKeys,
-    /// The token of the first start, which goes to no provider.
-    pub own_token: OwnToken,
+    /// The token of the first start and tokens that name an agent, which go to no provider.
+    pub own_tokens: OwnTokens,
     /// The status of refusals for an inactive agent, a spent budget or the hour, by the caller's
     /// format.
     pub refusal_status: RefusalStatus,

@@ -1,6 +1,6 @@
 //! Agent keys in a request, in the places of a provider key. They are recognised by their prefix,
 //! and never sent to a provider. Neither are API tokens, which open the dashboard and count as
-//! wrong keys, nor the token of the first start, which is an admin.
+//! wrong keys, the token of the first start, which is an admin, nor tokens that name an agent.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use http::header::HeaderName;
 use model::{KeyRefusal, KeyText};
 use wire::percent_decoded;
 
-use super::OwnToken;
+use super::OwnTokens;
 use crate::headers::CREDENTIALS;
 
 /// The prefixes of agent keys and API tokens.
@@ -25,7 +25,7 @@ const PREFIX_LENGTH: usize = 4;
 const BASE64: GeneralPurpose =
     GeneralPurpose::new(&STANDARD, PAD.with_decode_padding_mode(DecodePaddingMode::Indifferent));
 /// A longer user and password are not searched.
-const MAX_BASIC: usize = 512;
+const MAX_BASIC: usize = 4096;
 
 /// The agent key of a request, if any. The same key may appear in several places; two different
 /// ones are refused, because it is ambiguous which one counts.
@@ -45,10 +45,8 @@ pub(crate) fn find<'a>(headers: &'a HeaderMap, query: Option<&'a str>) -> Result
 
 /// Removes every header that contains a secret of ours, whatever its name. Returns whether one of
 /// them was a header for credentials.
-pub(crate) fn strip_headers(headers: &mut HeaderMap, token: &OwnToken) -> bool {
-    let with_secret = headers
-        .iter()
-        .filter(|(_, value)| has_secret(value.as_bytes(), token) || has_secret_in_basic(value.as_bytes(), token));
+pub(crate) fn strip_headers(headers: &mut HeaderMap, tokens: &OwnTokens) -> bool {
+    let with_secret = headers.iter().filter(|(_, value)| is_in_header(value.as_bytes(), tokens));
     let names: Vec<HeaderName> = with_secret.map(|(name, _)| name.clone()).collect();
     for name in &names {
         headers.remove(name);
@@ -58,30 +56,36 @@ pub(crate) fn strip_headers(headers: &mut HeaderMap, token: &OwnToken) -> bool {
 
 /// Whether a path contains a secret of ours. A word that only begins like a key may be a name; API
 /// tokens have the length of keys.
-pub(crate) fn is_in_path(path: &str, token: &OwnToken) -> bool {
+pub(crate) fn is_in_path(path: &str, tokens: &OwnTokens) -> bool {
     let path = percent_decoded(path);
-    keys_in(path.as_bytes()).any(|key| key.len() == KeyText::LENGTH) || token.is_in(path.as_bytes())
+    keys_in(path.as_bytes()).any(|key| key.len() == KeyText::LENGTH) || tokens.is_in(path.as_bytes())
 }
 
 /// Whether a parameter of the query contains a secret of ours.
-pub(crate) fn is_in_parameter(parameter: &str, token: &OwnToken) -> bool {
-    has_secret(percent_decoded(parameter).as_bytes(), token)
+pub(crate) fn is_in_parameter(parameter: &str, tokens: &OwnTokens) -> bool {
+    has_secret(percent_decoded(parameter).as_bytes(), tokens)
 }
 
 /// Whether a request carries a credential other than a secret of ours; its headers have none.
-pub(crate) fn has_other_credential(headers: &HeaderMap, query: Option<&str>, token: &OwnToken) -> bool {
+pub(crate) fn has_other_credential(headers: &HeaderMap, query: Option<&str>, tokens: &OwnTokens) -> bool {
     let mut parameters = query.into_iter().flat_map(|query| query.split('&'));
     CREDENTIALS.iter().any(|name| headers.contains_key(name))
-        || parameters.any(|parameter| parameter.starts_with("key=") && !is_in_parameter(parameter, token))
+        || parameters.any(|parameter| parameter.starts_with("key=") && !is_in_parameter(parameter, tokens))
 }
 
-/// Whether `text` contains an agent key, an API token or the token of the first start.
-fn has_secret(text: &[u8], token: &OwnToken) -> bool {
-    key_in(text).is_some() || token.is_in(text)
+/// Whether the value of a header contains a secret of ours, as it stands or encoded as clients
+/// encode credentials and cookies.
+fn is_in_header(value: &[u8], tokens: &OwnTokens) -> bool {
+    has_secret(value, tokens) || has_secret_in_basic(value, tokens) || has_secret_percent_encoded(value, tokens)
+}
+
+/// Whether `text` contains an agent key, an API token or one of `tokens`.
+fn has_secret(text: &[u8], tokens: &OwnTokens) -> bool {
+    key_in(text).is_some() || tokens.is_in(text)
 }
 
 /// Like [`has_secret`], for the user and the password of `Basic`, which are encoded.
-fn has_secret_in_basic(value: &[u8], token: &OwnToken) -> bool {
+fn has_secret_in_basic(value: &[u8], tokens: &OwnTokens) -> bool {
     const SCHEME: &[u8] = b"basic ";
     let Some((scheme, encoded)) = value.split_at_checked(SCHEME.len()) else { return false };
     if !scheme.eq_ignore_ascii_case(SCHEME) {
@@ -89,7 +93,11 @@ fn has_secret_in_basic(value: &[u8], token: &OwnToken) -> bool {
     }
     let mut decoded = [0; MAX_BASIC];
     let length = BASE64.decode_slice(encoded.trim_ascii(), &mut decoded).unwrap_or(0);
-    has_secret(&decoded[..length], token)
+    has_secret(&decoded[..length], tokens)
+}
+
+fn has_secret_percent_encoded(value: &[u8], tokens: &OwnTokens) -> bool {
+    value.contains(&b'%') && has_secret(percent_decoded(&String::from_utf8_lossy(value)).as_bytes(), tokens)
 }
 
 /// The agent key in a `key=…` of the query.
@@ -142,8 +150,8 @@ mod tests {
     }
 
     /// The first token is `first`.
-    fn first_token() -> OwnToken {
-        OwnToken::new(|text| String::from_utf8_lossy(text).split([' ', ':', '=', '/']).any(|word| word == "first"))
+    fn first_token() -> OwnTokens {
+        OwnTokens::new(|text| String::from_utf8_lossy(text).split([' ', ':', '=', '/']).any(|word| word == "first"))
     }
 
     #[test]
@@ -183,7 +191,7 @@ mod tests {
 
     #[test]
     fn secrets_are_stripped_wherever_they_stand() {
-        let kept = [("authorization", "Basic c2s6"), ("accept", "text/html"), ("x-note", "Basic")];
+        let kept = [("authorization", "Basic c2s6"), ("accept", "text/html;q=0.5%"), ("x-note", "Basic")];
         for (name, value, is_credential) in [
             ("x-api-key", "agk_one", true),
             ("api-key", "first", true),
@@ -194,6 +202,9 @@ mod tests {
             ("x-api-key", "Basic dXNlcjphZ2tfb25l", true),
             ("x-other", "basic  Zmlyc3Q6", false),
             ("x-api-key", "BASIC dXNlcjpmaXJzdA", true),
+            ("cookie", "a=b; key=agk%5Fone", false),
+            ("x-other", "100%25 %66irst", false),
+            ("x-api-key", "Token agk%5Fone", true),
         ] {
             let mut all = headers(&kept);
             all.insert(name, HeaderValue::from_static(value));

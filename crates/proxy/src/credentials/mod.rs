@@ -3,6 +3,6 @@
 
 pub(crate) mod agent_key;
 pub(crate) mod agent_token;
-mod own_token;
+mod own_tokens;
 
-pub use own_token::OwnToken;
+pub use own_tokens::OwnTokens;

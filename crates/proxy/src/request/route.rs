@@ -15,7 +15,7 @@ use super::cors::{self, Caller};
 use super::dot_segments::has_dot_segments;
 use crate::call::Call;
 use crate::core::Core;
-use crate::credentials::{OwnToken, agent_key};
+use crate::credentials::{OwnTokens, agent_key};
 use crate::error::Stop;
 
 /// The expected form, for error messages.
@@ -128,7 +128,7 @@ pub(crate) fn identify(
     check_method(&parts.method).map_err(refused)?;
     let route = route.and_then(|route| route.known(provider.is_some())).map_err(refused)?;
     check_path(path.unwrap_or_default()).map_err(refused)?;
-    check_secrets(uri.path(), &core.config.own_token).map_err(refused)?;
+    check_secrets(uri.path(), &core.config.own_tokens).map_err(refused)?;
     let caller = caller::authenticate(core, &route, parts, from).map_err(refused)?;
     let mut call = Call::new(core, call, caller.agent, caller_format);
     (call.event.key, call.event.token_subject) = (caller.key, caller.token_subject);
@@ -155,8 +155,8 @@ fn check_path(path: &str) -> Result<(), Stop> {
 
 /// A secret of ours in a path would be sent to the provider, or stored and shown as the name of an
 /// agent.
-fn check_secrets(path: &str, token: &OwnToken) -> Result<(), Stop> {
-    if agent_key::is_in_path(path, token) {
+fn check_secrets(path: &str, tokens: &OwnTokens) -> Result<(), Stop> {
+    if agent_key::is_in_path(path, tokens) {
         let message =
             "the path has an agent key or a token in it: put it where this client has the key of its provider";
         return Err(Stop::Client(StatusCode::BAD_REQUEST, message.to_owned()));

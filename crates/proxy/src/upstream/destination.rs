@@ -13,7 +13,7 @@ use model::{Format, Provider, Providers};
 use secrecy::ExposeSecret;
 
 use super::connections::Connections;
-use crate::credentials::OwnToken;
+use crate::credentials::OwnTokens;
 use crate::credentials::agent_key;
 use crate::error::Stop;
 use crate::headers::{self, X_API_KEY, X_GOOG_API_KEY};
@@ -27,12 +27,12 @@ pub(crate) struct Destination {
     host: HeaderValue,
     base_path: String,
     credential: Option<(HeaderName, HeaderValue)>,
-    own_token: OwnToken,
+    own_tokens: OwnTokens,
     connections: Arc<Connections>,
 }
 
 impl Destination {
-    fn new(provider: Arc<Provider>, own_token: OwnToken) -> Option<Destination> {
+    fn new(provider: Arc<Provider>, own_tokens: OwnTokens) -> Option<Destination> {
         let Parts { scheme, authority, path_and_query, .. } = provider.base_url.parse::<Uri>().ok()?.into_parts();
         let authority = authority?;
         let base_path = path_and_query.map(|path| path.path().trim_end_matches('/').to_owned()).unwrap_or_default();
@@ -42,7 +42,7 @@ impl Destination {
             None => None,
         };
         let origin = Uri::builder().scheme(scheme?).authority(authority).path_and_query("/").build().ok()?;
-        Some(Destination { origin, host, base_path, credential, own_token, connections: Arc::default(), provider })
+        Some(Destination { origin, host, base_path, credential, own_tokens, connections: Arc::default(), provider })
     }
 
     /// Scheme, host and port to connect to.
@@ -58,14 +58,14 @@ impl Destination {
     /// Whether `query` has a secret of ours, which is not forwarded.
     pub(crate) fn drops_from(&self, query: Option<&str>) -> bool {
         let mut parameters = query.into_iter().flat_map(|query| query.split('&'));
-        parameters.any(|parameter| agent_key::is_in_parameter(parameter, &self.own_token))
+        parameters.any(|parameter| agent_key::is_in_parameter(parameter, &self.own_tokens))
     }
 
     /// Refuses a call whose only credential is an agent key or the token of the first start, which
     /// are never sent to a provider. Ollama needs no credential.
     pub(crate) fn check_credential(&self, headers: &HeaderMap, query: Option<&str>) -> Result<(), Stop> {
         let needs_none = self.credential.is_some() || self.provider.format == Format::Ollama;
-        if needs_none || agent_key::has_other_credential(headers, query, &self.own_token) {
+        if needs_none || agent_key::has_other_credential(headers, query, &self.own_tokens) {
             return Ok(());
         }
         let message = format!(
@@ -109,7 +109,7 @@ impl Destination {
         target.put_slice(path.as_bytes());
         let kept = |parameter: &&str| {
             let is_key = drops_key && parameter.split('=').next() == Some("key");
-            !is_key && !agent_key::is_in_parameter(parameter, &self.own_token)
+            !is_key && !agent_key::is_in_parameter(parameter, &self.own_tokens)
         };
         for (index, parameter) in query.into_iter().flat_map(|query| query.split('&').filter(kept)).enumerate() {
             target.put_u8(if index == 0 { b'?' } else { b'&' });
@@ -146,14 +146,14 @@ fn credential(format: Format, key: &str) -> Option<(HeaderName, HeaderValue)> {
 /// The destinations of all providers. Each is built at its first call after a change.
 pub(crate) struct Destinations {
     providers: Providers,
-    own_token: OwnToken,
+    own_tokens: OwnTokens,
     /// There are few, so a linear search is faster than hashing the name.
     built: ArcSwap<Vec<Arc<Destination>>>,
 }
 
 impl Destinations {
-    pub(crate) fn new(providers: Providers, own_token: OwnToken) -> Destinations {
-        Destinations { providers, own_token, built: ArcSwap::default() }
+    pub(crate) fn new(providers: Providers, own_tokens: OwnTokens) -> Destinations {
+        Destinations { providers, own_tokens, built: ArcSwap::default() }
     }
 
     /// The provider with this name, if there is one.
@@ -181,7 +181,7 @@ impl Destinations {
 
     fn build(&self, provider: Arc<Provider>) -> Result<Arc<Destination>, Stop> {
         let name = provider.name.clone();
-        let Some(destination) = Destination::new(provider, self.own_token.clone()).map(Arc::new) else {
+        let Some(destination) = Destination::new(provider, self.own_tokens.clone()).map(Arc::new) else {
             let message = format!("the base URL or the key of the provider {name:?} cannot be used");
             tracing::error!("{message}");
             return Err(Stop::Us(StatusCode::INTERNAL_SERVER_ERROR, message));
@@ -218,7 +218,7 @@ mod tests {
     fn destination(url: &str, format: Format, key: Option<&str>) -> Destination {
         let mut provider = Provider::new("x", url, format).unwrap();
         provider.key = key.map(Into::into);
-        Destination::new(Arc::new(provider), OwnToken::default()).unwrap()
+        Destination::new(Arc::new(provider), OwnTokens::default()).unwrap()
     }
 
     #[test]
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn calls_are_refused_if_the_stored_key_is_lost() {
         let lost = Provider { key_is_lost: true, ..Provider::new("x", "http://a", Format::Openai).unwrap() };
-        let destinations = Destinations::new(Providers::new([lost]), OwnToken::default());
+        let destinations = Destinations::new(Providers::new([lost]), OwnTokens::default());
         let Err(stop) = destinations.get(destinations.provider("x")) else { panic!("it must be refused") };
         assert_eq!(stop.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert!(stop.error().unwrap().contains("PUT /api/providers/x"));
@@ -282,7 +282,7 @@ mod tests {
     #[test]
     fn a_changed_provider_takes_effect_at_once() {
         let providers = Providers::new([Provider::new("x", "http://a", Format::Openai).unwrap()]);
-        let destinations = Destinations::new(providers.clone(), OwnToken::default());
+        let destinations = Destinations::new(providers.clone(), OwnTokens::default());
         let host = |destinations: &Destinations| {
             let destination = destinations.get(destinations.provider("x"));
             destination.map(|it| it.host.to_str().unwrap().to_owned()).ok()

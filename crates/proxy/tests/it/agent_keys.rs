@@ -297,14 +297,18 @@ async fn own_secrets_go_to_no_provider_wherever_they_stand() {
     let keys = AgentKeys::default();
     let mut provider = FakeProvider::sending(chat_answer("hi")).await;
     let key_requirement = KeyRequirement { require: RequireKey::Never, is_exposed: false, allow_open_relay: false };
-    let own_token = proxy::OwnToken::new(|text| String::from_utf8_lossy(text).contains(FIRST));
-    let config = proxy::ProxyConfig { keys: keys.clone(), key_requirement, own_token, ..config() };
+    let own_tokens = proxy::OwnTokens::new(|text| String::from_utf8_lossy(text).contains(FIRST));
+    let config = proxy::ProxyConfig { keys: keys.clone(), key_requirement, own_tokens, ..config() };
     let mut rig = Rig::at(&provider, config, KillSwitch::default(), Clock::manual(NOW)).await;
     let of_other = key("other", 9).1;
+    let encoded = |text: &str| text.replace('_', "%5F").replace('-', "%2D");
     let bearer_first = bearer(FIRST);
     // The user `u` with a password: `first-token-canary-0123456789`, `agz_canary`.
     let (basic_first, basic_api) = ("Basic dTpmaXJzdC10b2tlbi1jYW5hcnktMDEyMzQ1Njc4OQ==", "basic dTphZ3pfY2FuYXJ5");
-    let passes: [(String, &[(&str, &str)]); 9] = [
+    let (cookie, quoted) = (format!("a=b; key={}", encoded(&of_other)), format!("\"{}\"", encoded(FIRST)));
+    let passes: [(String, &[(&str, &str)]); 11] = [
+        (CHAT.to_owned(), &[("cookie", &cookie), ("authorization", "Bearer sk-own")]),
+        (CHAT.to_owned(), &[("x-note", &quoted), ("authorization", "Bearer sk-own")]),
         (CHAT.to_owned(), &[("x-note", &bearer_first), ("authorization", "Bearer sk-own")]),
         (CHAT.to_owned(), &[("x-api-key", basic_first), ("authorization", "Bearer sk-own")]),
         (CHAT.to_owned(), &[("x-note", basic_api), ("authorization", "Bearer sk-own")]),
@@ -319,7 +323,8 @@ async fn own_secrets_go_to_no_provider_wherever_they_stand() {
         assert_eq!(rig.call(with(&path, headers)).await.status(), StatusCode::OK, "{path} {headers:?}");
         let head = provider.received().await.head;
         assert!(head.contains("Bearer sk-own"), "{head}");
-        let is_clean = !["agk_", "agz_", "canary", "asic"].iter().any(|secret| head.contains(secret));
+        let is_clean =
+            !["agk", "agz_", "canary", "asic", "%2D", "cookie: a=b; key"].iter().any(|secret| head.contains(secret));
         assert!(is_clean, "{head}");
         rig.event().await;
     }
@@ -337,7 +342,7 @@ async fn own_secrets_go_to_no_provider_wherever_they_stand() {
         assert_eq!(response.status(), StatusCode::UNAUTHORIZED, "{path} {headers:?}");
         assert!(!String::from_utf8_lossy(response.body()).contains(FIRST));
     }
-    assert_eq!(provider.calls(), 9);
+    assert_eq!(provider.calls(), 11);
     // A stored key replaces it, as it replaces whatever a client has there.
     let stored = Provider::new("openai", &format!("http://{}", provider.address), Format::Openai).unwrap();
     rig.providers.put(Provider { key: Some("sk-stored".into()), ..stored });

@@ -37,7 +37,7 @@ pub fn config() -> ProxyConfig {
         allow_origins: Vec::new(),
         key_requirement: model::KeyRequirement::default(),
         keys: model::AgentKeys::default(),
-        own_token: proxy::OwnToken::default(),
+        own_tokens: proxy::OwnTokens::default(),
         refusal_status: wire::RefusalStatus::default(),
         max_request_body: 1 << 20,
         bodies_in_flight: 64 << 20,

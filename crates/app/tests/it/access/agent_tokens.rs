@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;
@@ -135,11 +137,17 @@ async fn token_in_an_unusual_place_never_reaches_the_provider() {
     let (provider, key) = (provider().await, Key::new("one"));
     let server = Issuer::start(&[&key]).await.server(&provider.url());
     let token = key.sign(&claims("a"));
+    let encoded = token.replace('.', "%2E");
     for (query, header, expected) in [
         (format!("?alt=sse&key={token}"), ("x-note", "kept".to_owned()), "a"),
         (format!("?trace={token}&alt=sse"), ("x-note", "kept".to_owned()), "b"),
         ("?alt=sse".to_owned(), ("x-auth-token", token.clone()), "b"),
         ("?alt=sse".to_owned(), ("x-api-key", format!("Token {token}")), "a"),
+        (format!("?k%65y={encoded}&alt=sse"), ("x-note", "kept".to_owned()), "a"),
+        (format!("?{encoded}&alt=sse"), ("x-note", "kept".to_owned()), "b"),
+        ("?alt=sse".to_owned(), ("cookie", format!("a=b; jwt={token}")), "b"),
+        ("?alt=sse".to_owned(), ("x-note", format!("\"{encoded}\", kept")), "b"),
+        ("?alt=sse".to_owned(), ("x-note", format!("Basic {}", STANDARD.encode(format!("u:{token}")))), "b"),
     ] {
         let request = Request::post(format!("{}/agents/{expected}/openai/v1/chat/completions{query}", server.proxy))
             .header("content-type", "application/json")
@@ -152,8 +160,12 @@ async fn token_in_an_unusual_place_never_reaches_the_provider() {
             (seen.uri.to_string(), seen.headers["authorization"].as_bytes()),
             ("/v1/chat/completions?alt=sse".to_owned(), &b"Bearer sk-own"[..])
         );
-        assert!(!format!("{:?}", seen.headers).contains(&token), "{:?}", seen.headers);
+        let (headers, signature) = (format!("{:?}", seen.headers), token.rsplit('.').next().unwrap());
+        assert!(!headers.contains(signature) && !headers.contains("Basic"), "{headers}");
     }
+    let in_path = Request::post(format!("{}/agents/b/openai/v1/files/{token}", server.proxy));
+    let in_path = in_path.header("authorization", "Bearer sk-own").body(Full::new(Bytes::new())).unwrap();
+    assert_eq!(server.http.send(in_path).await.unwrap().status, 400);
     // One that is too long is refused, and not taken for the key of a provider.
     let long = key.sign(&changed("a", "note", json!("x".repeat(20_000))));
     let refused = call(&server, "a", "authorization", &long).await;
@@ -167,7 +179,6 @@ async fn bad_tokens_are_refused() {
     let server = Issuer::start(&[&key]).await.server(&provider.url());
     let now = Clock::System.now().as_millis() / 1000;
     let none = {
-        use base64::Engine;
         let part = |value: Value| base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(value.to_string());
         format!("{}.{}.", part(json!({"alg": "none", "typ": "JWT"})), part(claims("a")))
     };
