@@ -83,7 +83,7 @@ impl State {
 }
 
 impl Command {
-    async fn activate(&self, agent: &AgentId) -> Result<(), ControlError> {
+    pub(super) async fn activate(&self, agent: &AgentId) -> Result<(), ControlError> {
         self.refresh_agent(agent).await;
         self.check_not_stopped(agent)?;
         let AgentState { deactivation, epoch, .. } = self.known(agent).await?;
@@ -125,7 +125,7 @@ impl Command {
         Err(ControlError::NotStored(text))
     }
 
-    async fn deactivate(&self, agent: &AgentId) -> Result<(), ControlError> {
+    pub(super) async fn deactivate(&self, agent: &AgentId) -> Result<(), ControlError> {
         self.refresh_agent(agent).await;
         self.known(agent).await?;
         // Again: a command that ran in between may have activated the agent.

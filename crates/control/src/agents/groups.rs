@@ -3,13 +3,10 @@
 use std::sync::Arc;
 
 use model::{AgentId, AgentPattern, Group, KillSwitchChange, Label, NanoUsd, PolicyChange, RuleScope};
-use store::{AccessChange, AgentFilter, Change, PageRequest};
+use store::{AccessChange, Change};
 
 use crate::error::OrNotFound;
 use crate::{Command, Commands, Control, ControlError};
-
-/// How many agents are read at a time.
-const PAGE: u32 = 500;
 
 /// A change of a group: an absent field keeps its value. A new group needs `agents` or `labels`.
 #[derive(Clone, Debug, Default)]
@@ -56,9 +53,13 @@ impl Commands {
         state.known_group(name)?;
         self.check_group(name)?;
         state.stop_in_memory(name);
-        let stopped = name.to_owned();
-        self.exclusive(move |command| async move { command.stop_group(&stopped).await }).await?;
-        self.deactivate_members(name).await
+        let (commands, name) = (self.clone(), name.to_owned());
+        complete(async move {
+            let stopped = name.clone();
+            commands.exclusive(move |command| async move { command.stop_group(&stopped).await }).await?;
+            commands.deactivate_members(&name).await
+        })
+        .await
     }
 
     /// Lets the agents of a group call again: activates all that are known and in no other stopped
@@ -66,14 +67,13 @@ impl Commands {
     pub async fn activate_group(&self, name: &str) -> Result<Vec<AgentId>, ControlError> {
         self.state().known_group(name)?;
         self.check_group(name)?;
-        let activated = name.to_owned();
-        self.exclusive(move |command| async move { command.activate_group(&activated).await }).await?;
-        let mut agents = self.state().members(name).await?;
-        agents.retain(|agent| self.state().store.groups().stopped(agent).is_none());
-        for agent in &agents {
-            self.activate(agent.clone()).await?;
-        }
-        Ok(agents)
+        let (commands, name) = (self.clone(), name.to_owned());
+        complete(async move {
+            let activated = name.clone();
+            commands.exclusive(move |command| async move { command.activate_group(&activated).await }).await?;
+            commands.activate_members(&name).await
+        })
+        .await
     }
 
     /// Replaces the labels of an agent, which put it into groups.
@@ -93,14 +93,6 @@ impl Commands {
             _ => Ok(()),
         }
     }
-
-    async fn deactivate_members(&self, name: &str) -> Result<Vec<AgentId>, ControlError> {
-        let agents = self.state().members(name).await?;
-        for agent in &agents {
-            self.deactivate(agent.clone()).await?;
-        }
-        Ok(agents)
-    }
 }
 
 impl Control {
@@ -116,7 +108,7 @@ impl Control {
 }
 
 impl crate::State {
-    fn known_group(&self, name: &str) -> Result<Arc<Group>, ControlError> {
+    pub(super) fn known_group(&self, name: &str) -> Result<Arc<Group>, ControlError> {
         self.store.groups().get(name).ok_or_else(|| unknown(name))
     }
 
@@ -171,22 +163,6 @@ impl crate::State {
             }
         }
         Ok(())
-    }
-
-    /// The known agents of a group.
-    async fn members(&self, name: &str) -> Result<Vec<AgentId>, ControlError> {
-        let group = self.known_group(name)?;
-        // The first call of an agent is in memory before it is on disk.
-        self.catch_up().await;
-        let (mut members, mut cursor) = (Vec::new(), None);
-        loop {
-            let page = self.store.agents(&AgentFilter::default(), &PageRequest { limit: PAGE, cursor }).await?;
-            members.extend(page.items.into_iter().map(|row| row.id).filter(|agent| group.includes(agent)));
-            match page.next {
-                Some(next) => cursor = Some(next),
-                None => return Ok(members),
-            }
-        }
     }
 }
 
@@ -271,6 +247,13 @@ fn merge(change: Option<KillSwitchChange>, before: KillSwitchChange) -> KillSwit
 
 fn unknown(name: &str) -> ControlError {
     ControlError::NotFound(format!("There is no group {name}."))
+/// Runs a command that takes several turns to its end, even if its client disconnects.
+async fn complete<T: Send + 'static>(
+    command: impl Future<Output = Result<T, ControlError>> + Send + 'static,
+) -> Result<T, ControlError> {
+    tokio::spawn(command).await.unwrap_or_else(|error| Err(ControlError::Failed(error.to_string())))
+}
+
 }
 
 fn in_part(part: &str, error: model::FieldError) -> ControlError {

@@ -6,6 +6,7 @@ mod exemptions;
 mod groups;
 mod keys;
 mod kill_switch;
+mod members;
 mod policies;
 mod restore;
 mod view;

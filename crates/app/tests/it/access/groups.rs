@@ -2,8 +2,10 @@
 
 use http::Method;
 use serde_json::json;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
 
-use crate::support::{Server, ServerBuilder, provider, requests};
+use crate::support::{Server, ServerBuilder, eventually, provider, requests};
 
 const QUESTION: &str = "Why does the import of customer records fail?";
 
@@ -109,6 +111,32 @@ async fn agents_of_a_deleted_group_stay_stopped_and_one_of_two_stops_is_not_enou
     assert!(server.agent("bot-1").ask(QUESTION).await.is_inactive_response(), "it stays as it is");
     server.run(&["activate", "bot-1"]).said();
     assert_eq!(server.agent("bot-1").ask(QUESTION).await.status, 200);
+}
+
+#[tokio::test]
+async fn group_is_activated_as_a_whole_also_if_the_client_leaves() {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
+    server.api(Method::PUT, "/api/groups/team-a", Some(json!({"agents": ["team-a/*"]}))).await;
+    let agents: Vec<String> = (0..30).map(|number| format!("team-a:{number}")).collect();
+    for agent in &agents {
+        assert_eq!(server.agent(agent).ask(QUESTION).await.status, 200);
+    }
+    server.run(&["groups", "stop", "team-a"]).said();
+    let address = server.dashboard.strip_prefix("http://").unwrap();
+    let mut client = TcpStream::connect(address).await.unwrap();
+    let head = format!("POST /api/groups/team-a/activate HTTP/1.1\r\nhost: {address}\r\ncontent-length: 0\r\n");
+    client.write_all(format!("{head}authorization: Bearer {}\r\n\r\n", server.token).as_bytes()).await.unwrap();
+    eventually("the first agent is active", async || {
+        server.get("/api/agents?state=active").await["items"].as_array().is_some_and(|it| !it.is_empty()).then_some(())
+    })
+    .await;
+    drop(client);
+    eventually("all agents are active", async || {
+        let active = server.get("/api/agents?state=active").await;
+        (active["items"].as_array().unwrap().len() == agents.len()).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]
