@@ -83,6 +83,11 @@ impl State {
         self.recorder.catch_up().await;
     }
 
+    /// Whether others may call for the same agents.
+    pub(crate) fn has_other_replicas(&self) -> bool {
+        self.replica.get().is_some()
+    }
+
     /// Writes a change that no one waits for, like the last use of a token. The change is lost if
     /// the write fails.
     pub(crate) fn write_later(&self, change: PeopleChange) {

@@ -156,7 +156,7 @@ mod cases {
     }
 
     /// A request that costs the same with every number.
-    fn priced_request(number: usize) -> Value {
+    pub(super) fn priced_request(number: usize) -> Value {
         let mut request = openai_request(&format!("Question {number}: why does the import fail?"));
         request["model"] = json!("gpt-5-mini");
         request
@@ -227,6 +227,32 @@ mod cases {
         assert_eq!(cluster.ask(agent, 0).await.status, 200);
         assert!(cluster.ask(agent, 1).await.is_inactive_response(), "the fourth call of the loop");
         assert_eq!(cluster.servers[0].incidents(agent).await.len(), 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_replica_shows_what_all_of_them_spent() {
+    let cluster = Cluster::start(Engine::Postgres, &["kill_switch.enabled=false"]).await;
+    let [caller, other] = [&cluster.servers[0], &cluster.servers[1]];
+    let body = json!({"agents": ["shown-*"], "policy": {"budget_daily_usd": 100}});
+    caller.api(Method::PUT, "/api/groups/shown", Some(body)).await;
+    caller.api(Method::PUT, "/api/agents/shown-bot/policy", Some(json!({"budget_daily_usd": 50}))).await;
+    eventually("the other replica knows the group", async || {
+        other.try_api(Method::GET, "/api/groups/shown", None).await.ok().filter(|answer| answer.status == 200)
+    })
+    .await;
+    // The other replica sees none of the calls.
+    for number in 0..3 {
+        assert_eq!(caller.agent("shown-bot").chat(&cases::priced_request(number)).await.status, 200);
+    }
+    for path in ["/api/groups/shown", "/api/agents/shown-bot/policy"] {
+        let spent = caller.get(path).await["spent_daily_usd"].as_f64().unwrap();
+        assert!(spent > 0.0);
+        eventually("the other replica shows it", async || {
+            let shown = other.try_api(Method::GET, path, None).await.ok()?.json()["spent_daily_usd"].as_f64()?;
+            ((shown - spent).abs() < 1e-9).then_some(())
+        })
+        .await;
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use model::{AgentId, AgentPattern, Group, KillSwitchChange, Label, NanoUsd, PolicyChange, RuleScope};
 use store::{AccessChange, Change};
 
+use super::policies::at_least;
 use crate::error::OrNotFound;
 use crate::{Command, Commands, Control, ControlError};
 
@@ -97,13 +98,17 @@ impl Commands {
 
 impl Control {
     /// All groups, by name.
-    pub fn groups(&self) -> Vec<GroupStatus> {
-        self.0.store.groups().all().into_iter().map(|group| self.0.group_status(group)).collect()
+    pub async fn groups(&self) -> Vec<GroupStatus> {
+        let mut groups = Vec::new();
+        for group in self.0.store.groups().all() {
+            groups.push(self.0.group_status(group).await);
+        }
+        groups
     }
 
     /// One group.
-    pub fn group(&self, name: &str) -> Result<GroupStatus, ControlError> {
-        Ok(self.0.group_status(self.0.known_group(name)?))
+    pub async fn group(&self, name: &str) -> Result<GroupStatus, ControlError> {
+        Ok(self.0.group_status(self.0.known_group(name)?).await)
     }
 }
 
@@ -112,9 +117,15 @@ impl crate::State {
         self.store.groups().get(name).ok_or_else(|| unknown(name))
     }
 
-    fn group_status(&self, group: Arc<Group>) -> GroupStatus {
+    async fn group_status(&self, group: Arc<Group>) -> GroupStatus {
+        let now = self.clock.now();
         let counted = self.guard.policies().group(&group.name);
-        let spent = counted.map(|counted| counted.limits.spent(self.clock.now())).unwrap_or_default();
+        let mut spent = counted.map(|counted| counted.limits.spent(now)).unwrap_or_default();
+        if self.has_other_replicas()
+            && let Ok(stored) = self.store.group_spending(&group, now).await
+        {
+            spent = at_least(spent, &stored);
+        }
         GroupStatus { group, spent }
     }
 
@@ -236,6 +247,13 @@ impl Command {
     }
 }
 
+/// Runs a command that takes several turns to its end, even if its client disconnects.
+async fn complete<T: Send + 'static>(
+    command: impl Future<Output = Result<T, ControlError>> + Send + 'static,
+) -> Result<T, ControlError> {
+    tokio::spawn(command).await.unwrap_or_else(|error| Err(ControlError::Failed(error.to_string())))
+}
+
 /// The settings of new agents after a change. An empty change restores the defaults.
 fn merge(change: Option<KillSwitchChange>, before: KillSwitchChange) -> KillSwitchChange {
     match change {
@@ -247,13 +265,6 @@ fn merge(change: Option<KillSwitchChange>, before: KillSwitchChange) -> KillSwit
 
 fn unknown(name: &str) -> ControlError {
     ControlError::NotFound(format!("There is no group {name}."))
-/// Runs a command that takes several turns to its end, even if its client disconnects.
-async fn complete<T: Send + 'static>(
-    command: impl Future<Output = Result<T, ControlError>> + Send + 'static,
-) -> Result<T, ControlError> {
-    tokio::spawn(command).await.unwrap_or_else(|error| Err(ControlError::Failed(error.to_string())))
-}
-
 }
 
 fn in_part(part: &str, error: model::FieldError) -> ControlError {

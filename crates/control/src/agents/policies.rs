@@ -18,6 +18,13 @@ pub struct PolicyStatus {
     pub spent: [NanoUsd; 3],
 }
 
+/// What was spent, given what memory counts and what the database holds. A replica counts what
+/// others spend only with its own calls.
+pub(super) fn at_least(counted: [NanoUsd; 3], stored: &Spending) -> [NanoUsd; 3] {
+    let [day, week, month] = counted;
+    [day.max(stored.day), week.max(stored.week), month.max(stored.month)]
+}
+
 /// The policy of agents without one of their own.
 #[derive(Clone, Debug)]
 pub struct DefaultPolicy {
@@ -55,14 +62,11 @@ impl Control {
     pub async fn policy(&self, agent: &AgentId) -> Result<PolicyStatus, ControlError> {
         let (policies, now) = (self.0.guard.policies(), self.0.clock.now());
         let (counted, policy) = (policies.counted(agent), policies.policy(agent));
-        let spent = match &counted {
-            Some(limits) => limits.spent(now),
-            None => {
-                self.0.catch_up().await;
-                let Spending { day, week, month, .. } = self.0.store.spending_of(agent, &policy, now).await?;
-                [day, week, month]
-            }
-        };
+        let mut spent = counted.as_ref().map(|limits| limits.spent(now)).unwrap_or_default();
+        if counted.is_none() || self.0.has_other_replicas() {
+            self.0.catch_up().await;
+            spent = at_least(spent, &self.0.store.spending_of(agent, &policy, now).await?);
+        }
         Ok(PolicyStatus { policy, is_default: !counted.is_some_and(|limits| limits.is_own()), spent })
     }
 

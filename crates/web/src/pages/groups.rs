@@ -152,7 +152,7 @@ pub(crate) struct GroupsQuery {
 /// Draws the page.
 pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): Filters<GroupsQuery>) -> PageResult {
     let group = query.edit.and_then(|name| app.web().store.groups().get(&name));
-    draw_with(&app, frame, group.map(|group| GroupForm::of(&group)).unwrap_or_default(), None)
+    draw_with(&app, frame, group.map(|group| GroupForm::of(&group)).unwrap_or_default(), None).await
 }
 
 /// Adds or changes a group, or draws the form again with the error.
@@ -170,7 +170,9 @@ pub(crate) async fn save(
     };
     match saved {
         Ok(()) => Ok(see_other("/groups?done=group")),
-        Err(problem) if problem.status().is_client_error() => draw_with(&app, frame, form, Some(explanation(&problem))),
+        Err(problem) if problem.status().is_client_error() => {
+            draw_with(&app, frame, form, Some(explanation(&problem))).await
+        }
         Err(problem) => Err(problem),
     }
 }
@@ -201,9 +203,9 @@ pub(crate) async fn delete(ByCaller(commands): ByCaller, GroupPath(name): GroupP
     Ok(see_other("/groups?done=group-deleted"))
 }
 
-fn draw_with(app: &App, frame: Frame, form: GroupForm, error: Option<String>) -> PageResult {
+async fn draw_with(app: &App, frame: Frame, form: GroupForm, error: Option<String>) -> PageResult {
     let now = app.web().clock.now();
-    let groups: Vec<GroupLine> = app.control().groups().iter().map(|group| GroupLine::new(group, now)).collect();
+    let groups: Vec<GroupLine> = app.control().groups().await.iter().map(|group| GroupLine::new(group, now)).collect();
     let status = if error.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     draw_as(status, &GroupsPage { frame, summary: words::summary(groups.len()), groups, form, error })
 }

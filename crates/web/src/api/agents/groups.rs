@@ -98,7 +98,7 @@ pub(crate) struct MembersView {
 #[utoipa::path(get, path = "/api/groups", tag = "groups", operation_id = "list_groups",
     responses((status = 200, body = List<GroupView>), Refusals))]
 pub(crate) async fn list(State(app): State<App>) -> Json<List<GroupView>> {
-    Json(List::whole(app.control().groups().into_iter().map(GroupView::from).collect()))
+    Json(List::whole(app.control().groups().await.into_iter().map(GroupView::from).collect()))
 }
 
 /// One group.
@@ -106,7 +106,7 @@ pub(crate) async fn list(State(app): State<App>) -> Json<List<GroupView>> {
     params(("name" = String, Path, description = "The group")),
     responses((status = 200, body = GroupView), Refusals))]
 pub(crate) async fn get(State(app): State<App>, GroupPath(name): GroupPath) -> Result<Json<GroupView>, Problem> {
-    Ok(Json(app.control().group(&name)?.into()))
+    Ok(Json(app.control().group(&name).await?.into()))
 }
 
 /// Adds or changes a group. The change takes effect with the next call.
@@ -120,7 +120,7 @@ pub(crate) async fn put(
     Body(body): Body<GroupBody>,
 ) -> Result<Json<GroupView>, Problem> {
     commands.put_group(name.clone(), body.change()?).await?;
-    Ok(Json(app.control().group(&name)?.into()))
+    Ok(Json(app.control().group(&name).await?.into()))
 }
 
 /// Removes a group. Its agents stay as they are.
