@@ -85,6 +85,8 @@ fn inactive_text(agent: &str, name: &str, deactivation: &Deactivation) -> String
 /// A caller is not told whether its key was mistyped, never existed or was revoked.
 fn unauthorized_text(why: KeyRefusal, agents: &str) -> String {
     let ask = "A person can make one: run `agentgazer keys create` or use the dashboard.";
+    // Names have no slash, so a client that calls itself team-a/x is told what to write.
+    let hint = if agents.contains('/') { " The slash stands for . or : or @ in the agent's name." } else { "" };
     let what = match why {
         KeyRefusal::Missing => format!(
             "it comes without an agent key, and this proxy asks for one. Put it where this client has the key of its \
@@ -92,10 +94,10 @@ fn unauthorized_text(why: KeyRefusal, agents: &str) -> String {
         ),
         KeyRefusal::Malformed | KeyRefusal::Unknown => format!("its agent key is not valid here. {ask}"),
         KeyRefusal::Expired => format!("its agent key has expired. {ask}"),
-        KeyRefusal::OtherAgent => format!("its agent key is for '{agents}', and the path names another agent."),
+        KeyRefusal::OtherAgent => format!("its agent key is for '{agents}', and the path names another agent.{hint}"),
         KeyRefusal::NoAgent => format!(
             "its agent key is for several agents, '{agents}', so the path must say which one calls: \
-             /agents/NAME/PROVIDER/…"
+             /agents/NAME/PROVIDER/….{hint}"
         ),
         KeyRefusal::Several => "it comes with two different agent keys. Send one of them.".to_owned(),
         KeyRefusal::BadToken => format!("{agents}."),

@@ -143,6 +143,10 @@ async fn open_proxy_requires_keys_once_a_provider_key_is_stored() {
     let key = made["key"].as_str().unwrap();
     assert_eq!(ask(&server, "/agents/team-a:bot/openai/v1/chat/completions", key).await.status, 200);
     assert_eq!(ask(&server, "/agents/guest/openai/v1/chat/completions", key).await.status, 401);
+    // Names have no slash: who writes one is told what it stands for.
+    let with_slash = ask(&server, "/agents/team-a/bot/openai/v1/chat/completions", key).await;
+    assert_eq!(with_slash.status, 401);
+    assert!(with_slash.text().contains("The slash stands for . or : or @"), "{with_slash:?}");
 
     let (builder, _) = server.terminate();
     let never = ["--bind", "0.0.0.0", "--set", "proxy.require_key=never"];
