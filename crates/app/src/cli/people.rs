@@ -108,7 +108,7 @@ pub enum TokensCommand {
         #[arg(long = "group", value_name = "GROUP")]
         groups: Vec<String>,
         /// When it expires: the end of a day (UTC), like 2026-12-24, or a time (RFC 3339)
-        #[arg(long, value_name = "WHEN")]
+        #[arg(long, visible_alias = "expires", value_name = "WHEN")]
         until: Option<String>,
         /// Which server.
         #[command(flatten)]

@@ -209,8 +209,13 @@ async fn agent_key_shapes() {
     assert_eq!(listed["next_cursor"], json!(null));
     assert_eq!((&listed["items"][0]["id"], &listed["items"][0]["key"]), (&made["id"], &json!(null)));
     let path = format!("/api/agent-keys/{}", made["id"].as_str().unwrap());
+    assert_eq!(server.get(&path).await, listed["items"][0]);
+    let optional = json!({"agent": "a", "name": null, "expires_at": null});
+    let optional = server.api(Method::POST, "/api/agent-keys", Some(optional)).await;
+    assert_eq!((&optional["name"], &optional["expires_at"]), (&json!(null), &json!(null)));
     assert_eq!(server.try_api(Method::DELETE, &path, None).await.unwrap().status, 204);
     assert_eq!(server.try_api(Method::DELETE, &path, None).await.unwrap().status, 404);
+    assert_eq!(server.try_api(Method::GET, &path, None).await.unwrap().status, 404);
 }
 
 #[tokio::test]

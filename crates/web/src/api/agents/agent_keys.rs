@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use crate::api::List;
 use crate::app::App;
 use crate::gate::ByCaller;
-use crate::input::{AgentKeyPath, Body, present};
+use crate::input::{AgentKeyPath, Body};
 use crate::problem::{BodyRefusals, Problem, Refusals};
 
 /// An agent key. The key itself is not kept.
@@ -80,13 +80,13 @@ pub(crate) struct NewKeyBody {
     /// for one of the separators `.`, `:` and `@`: `team-a/*` matches `team-a:bot`.
     #[schema(pattern = "^(\\*|[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}|[A-Za-z0-9][A-Za-z0-9._:@/-]{0,126}\\*)$")]
     pub(crate) agent: String,
-    /// Its display name.
-    #[serde(default, deserialize_with = "present")]
-    #[schema(nullable = false, min_length = 1, max_length = 200)]
+    /// Its display name; `null` or absent means none.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 200)]
     pub(crate) name: Option<String>,
-    /// The key is refused from this time on; without it, never.
-    #[serde(default, deserialize_with = "present")]
-    #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
+    /// The key is refused from this time on; `null` or absent means never.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) expires_at: Option<Timestamp>,
 }
 
@@ -95,6 +95,15 @@ pub(crate) struct NewKeyBody {
     responses((status = 200, body = List<AgentKeyView>), Refusals))]
 pub(crate) async fn list(State(app): State<App>) -> Json<List<AgentKeyView>> {
     Json(List::whole(read(&app)))
+}
+
+/// One agent key.
+#[utoipa::path(get, path = "/api/agent-keys/{id}", tag = "agents", operation_id = "get_agent_key",
+    params(("id" = String, Path, description = "The agent key")),
+    responses((status = 200, body = AgentKeyView), Refusals))]
+pub(crate) async fn get(State(app): State<App>, AgentKeyPath(id): AgentKeyPath) -> Result<Json<AgentKeyView>, Problem> {
+    let key = app.control().agent_keys().into_iter().find(|it| it.key.id == id);
+    Ok(Json(key.ok_or_else(|| Problem::not_found("There is no such agent key."))?.as_ref().into()))
 }
 
 /// Creates an agent key. The answer holds the key, which is shown only then.

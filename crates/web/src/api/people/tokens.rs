@@ -83,9 +83,9 @@ pub(crate) struct TokenBody {
     #[serde(default, deserialize_with = "present")]
     #[schema(nullable = false, min_items = 1, max_items = 50)]
     pub(crate) groups: Option<Vec<String>>,
-    /// A time in the future; without it the token holds until it is revoked.
-    #[serde(default, deserialize_with = "present")]
-    #[schema(value_type = Option<String>, format = DateTime, nullable = false)]
+    /// A time in the future; with `null` or without it, the token holds until it is revoked.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) expires_at: Option<Timestamp>,
 }
 
@@ -94,6 +94,15 @@ pub(crate) struct TokenBody {
     responses((status = 200, body = List<TokenView>), Refusals))]
 pub(crate) async fn list(State(app): State<App>) -> Json<List<TokenView>> {
     Json(List::whole(app.control().api_tokens().into_iter().map(TokenView::from).collect()))
+}
+
+/// One API token.
+#[utoipa::path(get, path = "/api/tokens/{id}", tag = "people", operation_id = "get_token",
+    params(("id" = String, Path, description = "The token's id")),
+    responses((status = 200, body = TokenView), Refusals))]
+pub(crate) async fn get(State(app): State<App>, IdPath(id): IdPath) -> Result<Json<TokenView>, Problem> {
+    let token = app.control().api_tokens().into_iter().find(|row| row.id == id);
+    Ok(Json(token.ok_or_else(|| Problem::not_found("There is no such token."))?.into()))
 }
 
 /// Creates an API token. Its text is shown only in this answer; only a hash is stored.

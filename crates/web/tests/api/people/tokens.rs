@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::{Method, StatusCode};
 use http_body_util::BodyExt;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::server::{Server, request};
 
@@ -27,6 +27,20 @@ async fn token_is_shown_once_and_refused_once_it_is_revoked() {
     assert_eq!(server.ask(Method::DELETE, &path, None).await.status, StatusCode::NO_CONTENT);
     assert_eq!(server.ask_as(&token, Method::GET, "/api/agents", None).await.status, StatusCode::UNAUTHORIZED);
     assert_eq!(server.ask(Method::DELETE, &path, None).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn one_token_is_read_without_its_text() {
+    let server = Server::start().await;
+    let body = json!({"name": "ci", "role": "viewer", "expires_at": null});
+    let made = server.ask(Method::POST, "/api/tokens", Some(body)).await;
+    assert_eq!(made.status, StatusCode::CREATED, "{}", made.text);
+    let path = format!("/api/tokens/{}", made.json()["id"].as_str().unwrap());
+    let read = server.json(&path).await;
+    assert_eq!(read, server.json("/api/tokens").await["items"][0]);
+    assert_eq!((&read["name"], &read["expires_at"], &read["token"]), (&json!("ci"), &Value::Null, &Value::Null));
+    assert_eq!(server.ask(Method::DELETE, &path, None).await.status, StatusCode::NO_CONTENT);
+    assert_eq!(server.get(&path).await.status, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]
