@@ -80,6 +80,8 @@ pub struct DeliveryFilter {
     pub channel: Option<ChannelId>,
     pub incident: Option<IncidentId>,
     pub state: Option<DeliveryState>,
+    /// Leaves out alerts that are in a digest.
+    pub without_digested: bool,
 }
 
 impl Store {
@@ -101,6 +103,9 @@ impl Store {
             if let Some(value) = value {
                 query.push(condition).push_bind(value);
             }
+        }
+        if filter.without_digested {
+            query.push(" and state <> ").push_bind(DeliveryState::Digested.as_str());
         }
         query.push(" order by id desc limit ").push_bind(page.rows());
         // One transaction for both queries, so that state and attempts agree.

@@ -33,6 +33,9 @@ async fn ten_kills_within_a_minute_are_one_alert_and_one_digest() {
     let digested: Vec<_> =
         fixture.queued().await.into_iter().filter(|it| it.digest == Some(digest.id)).map(|it| it.state).collect();
     assert_eq!(digested, [DeliveryState::Digested; 9]);
+    let filter = DeliveryFilter { without_digested: true, ..DeliveryFilter::default() };
+    let page = fixture.store.deliveries(&filter, &PageRequest { limit: 2, cursor: None }).await.unwrap();
+    assert_eq!((page.items.len(), page.next), (2, None), "the digest and the alert that was sent at once");
 }
 
 #[tokio::test]

@@ -147,7 +147,7 @@ pub(crate) async fn list(
 ) -> Result<Json<List<DeliveryView>>, Problem> {
     let page = query.page()?;
     let HistoryQuery { agent, channel, incident, state, .. } = query;
-    let filter = DeliveryFilter { agent, channel, incident, state };
+    let filter = DeliveryFilter { agent, channel, incident, state, without_digested: false };
     let deliveries = app.web().store.deliveries(&filter, &page).await.map_err(Problem::of_page)?;
     Ok(Json(List::of(deliveries, DeliveryView::from)))
 }

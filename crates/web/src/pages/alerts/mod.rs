@@ -11,7 +11,7 @@ use axum::http::{StatusCode, Uri};
 use axum::response::Response;
 use model::{ChannelId, ChannelKind, DeliveryState, RuleType, Timestamp};
 use serde::Deserialize;
-use store::{DeliveryFilter, DeliveryRow};
+use store::DeliveryFilter;
 
 use self::forms::{ChannelForm, RuleForm};
 use self::health::{FailingChannel, is_for_all, kill_rules};
@@ -186,11 +186,11 @@ async fn read(
     let (page, now) = (query.page()?, app.web().clock.now());
     let Json(channels) = channels::list(State(app.clone())).await?;
     let Json(rules) = alerts::list(State(app.clone())).await?;
-    let filter = DeliveryFilter { state: query.state, ..DeliveryFilter::default() };
+    // An alert in a digest is shown in the digest's row, unless the filter asks for it.
+    let filter =
+        DeliveryFilter { state: query.state, without_digested: query.state.is_none(), ..DeliveryFilter::default() };
     let history = app.web().store.deliveries(&filter, &page).await.map_err(Problem::of_page)?;
     let failing = health::failing_channels(app).await?;
-    // An alert in a digest is shown in the digest's row, unless the filter asks for it.
-    let is_shown = |row: &DeliveryRow| query.state.is_some() || row.state != DeliveryState::Digested;
     let named = |rule: &RuleView| rule_line(rule, &channels.items);
     let on: Vec<ChannelId> = channels.items.iter().filter(|channel| channel.enabled).map(|it| it.id).collect();
     let working = health::working(on.iter().copied(), &failing);
@@ -203,7 +203,7 @@ async fn read(
         channels: channels.items.into_iter().map(|channel| channel_line(channel, &failing)).collect(),
         state: query.state,
         pager: Pager::new("/alerts", raw_query, history.next.map(|cursor| cursor.0)),
-        history: history.items.into_iter().filter(is_shown).map(|row| delivery_line(row.into(), &on, now)).collect(),
+        history: history.items.into_iter().map(|row| delivery_line(row.into(), &on, now)).collect(),
         adding: query.add,
         adding_rule: query.rule,
         has_mail: smtp::in_force(app).await?.is_some(),
