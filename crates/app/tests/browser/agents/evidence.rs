@@ -98,12 +98,60 @@ async fn incident_list_has_duration_calls_and_cost() {
 
     // The sentences on its own page agree.
     let incident = server.get(&format!("/api/incidents/{id}")).await;
-    let calls = incident["signals"]["repeated_tool_calls"]["count"].as_u64().unwrap() + 1;
+    let repeats = incident["signals"]["repeated_tool_calls"]["count"].as_u64().unwrap();
+    let calls = repeats + 1;
     browser.go(&format!("/incidents/{id}")).await;
     let story = browser.text("#story").await;
-    assert!(story.contains(&format!("made the same tool calls {calls} times")), "{story}");
+    assert!(story.contains(&format!("repeated its tool calls {repeats} times")), "{story}");
     assert!(story.contains(&format!("The same call {calls} times in a row")), "{story}");
     assert!(story.contains(&format!("{calls} calls")), "{story}");
+}
+
+/// Two commands in turn: no sentence says that they are the same.
+#[tokio::test]
+async fn round_of_different_tool_calls_is_told_as_one() {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
+    server.kill_switch(AGENT, json!({"enabled": true})).await;
+    let mut messages = vec![json!({"role": "user", "content": "Make the tests pass, please."})];
+    for turn in 0..30 {
+        if server.agent(AGENT).chat(&json!({"model": "gpt-4o", "messages": messages})).await.is_inactive_response() {
+            break;
+        }
+        let (command, result) = [("cargo test", RESULT), ("cat src/main.rs", "fn main() {}")][turn % 2];
+        let arguments = json!({"command": command}).to_string();
+        let id = format!("call_{turn}");
+        let call = json!({"id": id, "type": "function", "function": {"name": "run", "arguments": arguments}});
+        messages.push(json!({"role": "assistant", "content": null, "tool_calls": [call]}));
+        messages.push(json!({"role": "tool", "tool_call_id": id, "content": result}));
+    }
+    let incident = server.incidents(AGENT).await.remove(0);
+    let (id, cycle) = (incident["id"].as_str().unwrap(), &incident["cycle"]);
+    assert_eq!(cycle["period"], json!(2), "{incident}");
+    let repeats = incident["signals"]["repeated_tool_calls"]["count"].as_u64().unwrap();
+    let browser = Browser::logged_in(&server, Kind::DESKTOP).await;
+    browser.go(&format!("/incidents/{id}")).await;
+    let story = browser.text("#story").await;
+    assert!(story.contains(&format!("repeated its tool calls {repeats} times")), "{story}");
+    assert!(story.contains(&format!("2 calls in the same order, {} laps", cycle["laps"])), "{story}");
+
+    // Each call names one that reports the same, and none names itself.
+    let told = browser
+        .run(
+            "return [...document.querySelectorAll('details.evidence')].map((call) => [\
+        call.querySelector('summary').textContent.replace(/\\s+/g, ' '), call.querySelector('pre')?.textContent])",
+        )
+        .await;
+    let told: Vec<(String, String)> = serde_json::from_value(told).unwrap();
+    let number = |summary: &str| summary.trim().split(' ').nth(1).unwrap().to_owned();
+    for (summary, tool_calls) in &told {
+        let Some((_, rest)) = summary.split_once("same tool calls as call ") else { continue };
+        let with = rest.split([' ', ',']).next().unwrap();
+        let other = told.iter().find(|(summary, _)| number(summary) == with).unwrap();
+        assert_eq!(&other.1, tool_calls, "{summary}");
+        assert_ne!(with, number(summary), "{summary}");
+    }
+    assert!(told.iter().any(|(summary, _)| summary.contains("same tool calls as call")), "{told:?}");
 }
 
 #[tokio::test]

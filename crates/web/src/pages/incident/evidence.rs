@@ -77,7 +77,7 @@ pub(super) fn lines(
         call: head.call.to_string(),
         at: head.time.or(head.call.time()).map(|time| Moment::new(time, now)),
         gap: gap(head.call, timeline),
-        matched: why(head, timeline, state),
+        matched: why(index, &heads, timeline, state),
         is_trigger: head.matched.contains(&Matched::Trigger),
         tool_calls: head.tool_calls.as_deref().map(plain),
         result: marked(&results, index, head.lengths.tool_results),
@@ -110,9 +110,15 @@ fn missing(head: &EvidenceHead) -> Option<&'static str> {
 
 /// Why a call is part of the evidence: the later call that it is similar to, by which signal, and
 /// how near.
-fn why(head: &EvidenceHead, timeline: &Timeline, state: IncidentState) -> String {
+fn why(index: usize, heads: &[EvidenceHead], timeline: &Timeline, state: IncidentState) -> String {
+    let head = &heads[index];
     let reason = |matched: &Matched| {
-        let likeness = head.alike.iter().find(|likeness| likeness.by == *matched);
+        // A call is not like itself: the others are compared with it.
+        let likeness = head.alike.iter().find(|likeness| likeness.by == *matched && likeness.with != head.call);
+        if *matched == Matched::ToolCall && head.tool_calls.is_some() {
+            let same = same_tool_calls(index, heads).and_then(|call| timeline.number_of(call));
+            return same.map_or_else(|| words::NOTHING_NEW.to_owned(), |call| words::likeness(*matched, call, None));
+        }
         match likeness.and_then(|likeness| Some((timeline.number_of(likeness.with)?, likeness.distance))) {
             Some((call, distance)) => words::likeness(*matched, call, distance),
             // The other calls are compared with this one.
@@ -121,6 +127,15 @@ fn why(head: &EvidenceHead, timeline: &Timeline, state: IncidentState) -> String
         }
     };
     head.matched.iter().map(reason).collect::<Vec<_>>().join(", ")
+}
+
+/// The stopped call, or else the next call, that reports the same tool calls as the call at `index`.
+/// Calls of a round count as repeated, too, and then differ from the stopped one.
+fn same_tool_calls(index: usize, heads: &[EvidenceHead]) -> Option<CallId> {
+    let later = heads.get(index + 1..).unwrap_or_default();
+    let is_same = |head: &&EvidenceHead| head.tool_calls == heads[index].tool_calls;
+    let same = later.last().filter(is_same).or_else(|| later.iter().find(is_same));
+    same.map(|head| head.call)
 }
 
 /// The text at `index`, compared with the newest of the others. `length` is the length of the whole

@@ -64,6 +64,9 @@ pub(in crate::pages) fn body_cut(shown: &str) -> String {
 /// A call of the window that is similar to no other.
 pub(in crate::pages) const NOT_ALIKE: &str = "not similar";
 
+/// Tool calls that count as repeated although they differ from those of the other calls.
+pub(in crate::pages) const NOTHING_NEW: &str = "tool calls that bring nothing new";
+
 /// The response that the others are compared with.
 pub(in crate::pages) const NEWEST_RESPONSE: &str = "the newest response";
 
@@ -97,7 +100,7 @@ pub(in crate::pages) fn matched(matched: Matched, state: IncidentState) -> &'sta
     match matched {
         Matched::Prompt => "similar prompt",
         Matched::Response => "similar response",
-        Matched::ToolCall => "same tool calls",
+        Matched::ToolCall => "repeated tool calls",
         Matched::Trigger => trigger(state),
         Matched::Failed => "failed",
     }
@@ -111,6 +114,10 @@ pub(in crate::pages) fn trigger(state: IncidentState) -> &'static str {
     }
 }
 
+/// Hashes of similar texts differ in fewer bits. Texts at a greater distance count as similar by a
+/// rule, and the distance says nothing about it.
+const MOST_DISTANT: u32 = 3;
+
 /// The later call that a call is similar to: `prompt similar to call 9 (distance 1)`. At distance 0
 /// the texts may still differ in parts that are not compared, such as numbers.
 pub(in crate::pages) fn likeness(by: Matched, call: usize, distance: Option<u32>) -> String {
@@ -120,8 +127,8 @@ pub(in crate::pages) fn likeness(by: Matched, call: usize, distance: Option<u32>
         _ => "same tool calls as",
     };
     match distance {
-        None | Some(0) => format!("{what} call {call}"),
-        Some(distance) => format!("{what} call {call} (distance {distance})"),
+        Some(distance @ 1..MOST_DISTANT) => format!("{what} call {call} (distance {distance})"),
+        _ => format!("{what} call {call}"),
     }
 }
 
@@ -173,4 +180,18 @@ pub(in crate::pages) fn covers(covered: usize, all: usize) -> String {
 /// The end of an exemption: `2026-12-24 00:00 UTC`.
 pub(in crate::pages) fn until(day_and_time: &str) -> String {
     format!("{day_and_time} UTC")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distance_is_told_only_where_it_makes_texts_similar() {
+        let said = |distance| likeness(Matched::Response, 5, distance);
+        assert_eq!(said(Some(0)), "response similar to call 5");
+        assert_eq!(said(Some(2)), "response similar to call 5 (distance 2)");
+        assert_eq!(said(Some(11)), "response similar to call 5", "similar by a rule, not by its hash");
+        assert_eq!(likeness(Matched::ToolCall, 5, None), "same tool calls as call 5");
+    }
 }

@@ -81,16 +81,21 @@ pub(in crate::pages) fn unscored(reason: Unscored) -> &'static str {
 }
 
 /// The signals of a score in words: `It asked the same thing 6 times and got the same answer 5
-/// times.`
+/// times.` Tool calls need not be equal to count: those that go round or search in vain do, too.
 pub(in crate::pages) fn why(signals: &Signals) -> String {
     // A signal counts earlier calls; the current one makes one more.
+    let again = |what: &str, count: u32| (count > 0).then(|| format!("{what} {} times", count + 1));
+    let repeats = match signals.repeated_tool_calls.count {
+        0 => None,
+        1 => Some("repeated a tool call once".to_owned()),
+        count => Some(format!("repeated its tool calls {count} times")),
+    };
     let parts = [
-        ("asked the same thing", signals.similar_prompts.count),
-        ("got the same answer", signals.similar_responses.count),
-        ("made the same tool calls", signals.repeated_tool_calls.count),
+        again("asked the same thing", signals.similar_prompts.count),
+        again("got the same answer", signals.similar_responses.count),
+        repeats,
     ];
-    let parts = parts.iter().filter(|(_, count)| *count > 0);
-    let parts: Vec<_> = parts.map(|(what, count)| format!("{what} {} times", count + 1)).collect();
+    let parts: Vec<_> = parts.into_iter().flatten().collect();
     match parts.as_slice() {
         [] => "Nothing repeats.".to_owned(),
         [only] => format!("It {only}."),
@@ -216,7 +221,8 @@ mod tests {
         check((5, 4, 0), "It asked the same thing 6 times and got the same answer 5 times.");
         check(
             (1, 2, 3),
-            "It asked the same thing 2 times, got the same answer 3 times and made the same tool calls 4 times.",
+            "It asked the same thing 2 times, got the same answer 3 times and repeated its tool calls 3 times.",
         );
+        check((0, 0, 1), "It repeated a tool call once.");
     }
 }
