@@ -124,17 +124,19 @@ async fn search_field_has_a_row_of_its_own_on_a_phone() {
 }
 
 #[tokio::test]
-async fn figure_without_a_price_fits_its_tile_on_a_phone() {
+async fn figure_without_a_price_fits_its_tile() {
     let upstream = provider().await;
     let server = ServerBuilder::new(&upstream.url()).start();
     server.agent("local").ask("Are you there?").await;
-    let browser = Browser::logged_in(&server, Kind::PHONE).await;
-    for path in ["/", "/wall"] {
-        browser.go(path).await;
-        browser.wait_for_text("main", "unpriced").await;
-        let wide = "return [...document.querySelectorAll('.big')].filter((it) => it.scrollWidth > it.clientWidth)\
-            .map((it) => it.textContent)";
-        assert_eq!(browser.run(wide).await, json!([]), "{path}");
+    for kind in [Kind::PHONE, Kind::TABLET, Kind::DESKTOP, Kind::LARGE] {
+        let browser = Browser::logged_in(&server, kind).await;
+        for path in ["/", "/wall"] {
+            browser.go(path).await;
+            browser.wait_for_text("main", "unpriced").await;
+            let wide = "return [...document.querySelectorAll('.big')].filter((it) => it.scrollWidth > it.clientWidth)\
+                .map((it) => it.textContent)";
+            assert_eq!(browser.run(wide).await, json!([]), "{path} at {} px", kind.width);
+        }
     }
 }
 

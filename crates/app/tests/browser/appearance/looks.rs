@@ -15,7 +15,8 @@ pub(crate) async fn paths(server: &Server) -> Vec<String> {
         ["/", "/agents", "/incidents", "/requests", "/alerts", "/costs", "/groups", "/keys", "/settings", "/nowhere"]
             .map(str::to_owned)
             .to_vec();
-    paths.extend(["/settings/people", "/settings/audit", "/settings/replicas"].map(str::to_owned));
+    paths
+        .extend(["/settings/people", "/settings/password", "/settings/audit", "/settings/replicas"].map(str::to_owned));
     paths.push(format!("/agents/{}#policy-form", scene::LIMITED));
     paths.extend([format!("/agents/{}", scene::STUCK), format!("/incidents/{incident}"), format!("/requests/{call}")]);
     paths

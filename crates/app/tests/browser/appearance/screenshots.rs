@@ -110,6 +110,8 @@ async fn pages(scene: &Scene) -> Vec<(&'static str, String)> {
         ("settings", "/settings".to_owned()),
         ("people", "/settings/people".to_owned()),
         ("audit", "/settings/audit".to_owned()),
+        ("replicas", "/settings/replicas".to_owned()),
+        ("password", "/settings/password".to_owned()),
         ("search", "/search?text=import".to_owned()),
         ("requests-slow", "/requests?slow=30".to_owned()),
         ("problem", "/agents/nobody".to_owned()),
