@@ -1,5 +1,7 @@
 //! The audit log, with filters.
 
+use std::collections::HashMap;
+
 use askama::Template;
 use axum::extract::State;
 use axum::http::Uri;
@@ -14,6 +16,7 @@ use crate::pages::pager::Pager;
 use crate::pages::words::people as words;
 use crate::pages::words::problem::field_name;
 use crate::pages::{PageResult, assets, draw};
+use crate::problem::Problem;
 
 #[derive(Template)]
 #[template(path = "audit.html")]
@@ -56,13 +59,22 @@ pub(crate) async fn show(
     let page = audit::read(&app, query).await?;
     let now = app.web().clock.now();
     let pager = Pager::new("/settings/audit", uri.query().unwrap_or_default(), page.next_cursor);
-    let lines = page.items.into_iter().map(|view| audit_line(view, now)).collect();
+    let names = known_names(&app).await?;
+    let lines = page.items.into_iter().map(|view| audit_line(view, &names, now)).collect();
     draw(&AuditPage { frame, lines, actor, action, target, actions: words::ACTIONS, is_filtered, pager })
 }
 
-fn audit_line(view: AuditView, now: model::Timestamp) -> AuditLine {
+/// The names of the users and channels that there are, by the targets of their rows.
+async fn known_names(app: &App) -> Result<HashMap<String, String>, Problem> {
+    let users = app.control().users().into_iter().map(|user| (format!("user:{}", user.id), user.name));
+    let channels = app.web().store.channels().await?.into_iter();
+    Ok(channels.map(|channel| (format!("channel:{}", channel.id), channel.name)).chain(users).collect())
+}
+
+fn audit_line(view: AuditView, names: &HashMap<String, String>, now: model::Timestamp) -> AuditLine {
     let target = view.target.unwrap_or_default();
-    let named = name_of(&view.before).or_else(|| name_of(&view.after));
+    // The row has the name of that time, if it changed or removed the target.
+    let named = name_of(&view.before).or_else(|| name_of(&view.after)).or_else(|| names.get(&target).cloned());
     AuditLine {
         number: view.number,
         at: Moment::new(view.timestamp, now),

@@ -116,3 +116,20 @@ async fn no_secret_is_in_the_log_or_in_a_file() {
     }
     assert!(log.contains("provider.change") && log.contains("\"key\":\"new\""), "{log}");
 }
+
+#[tokio::test]
+async fn page_names_users_and_channels() {
+    let server = Server::start().await;
+    server.user("ann", "operator").await;
+    let body = json!({"kind": "webhook", "name": "night shift", "url": "https://example.com/hook"});
+    let made = server.ask(Method::POST, "/api/channels", Some(body)).await.json();
+    let change =
+        server.patch(&format!("/api/channels/{}", made["id"].as_str().unwrap()), json!({"enabled": false})).await;
+    assert_eq!(change.status, StatusCode::OK, "{}", change.text);
+    let browser = Browser::new(&server).await;
+    browser.post("/login", "name=ann&password=a+guess").await;
+    let page = browser.page("/settings/audit?action=channel.").await;
+    assert_eq!(page.matches("<bdi>channel night shift</bdi>").count(), 2, "{page}");
+    let page = browser.page("/settings/audit?action=session.refuse").await;
+    assert!(page.contains("user ann"), "{page}");
+}
