@@ -7,13 +7,18 @@ export function enhance() {
   document.addEventListener("submit", onSubmit);
   document.addEventListener("click", onClick);
   document.addEventListener("keydown", onKey);
-  document.addEventListener("change", ({ target }) => target.closest("[data-submit]")?.form.requestSubmit());
+  document.addEventListener("change", ({ target }) => submitForm(target.closest("[data-submit]")?.form));
   showCopyButtons();
   enhanceSelectAll();
   openTarget();
   addEventListener("hashchange", openTarget);
   addEventListener("popstate", onWayBack);
   forgetDone();
+}
+
+/** Sends a form as its button does, which may keep the order of the list. */
+function submitForm(form) {
+  form?.requestSubmit(form.querySelector("button:not([type=button])"));
 }
 
 /** Sends a form and shows the page that it leads to, where we are. */
@@ -75,11 +80,18 @@ async function onClick(event) {
   const button = target.closest("[data-copy], [data-copy-from]");
   if (!button) return;
   const { copy, copyFrom } = button.dataset;
-  const text = copy ? document.getElementById(copy).textContent : await (await fetch(copyFrom)).text();
+  const text = copy ? document.getElementById(copy).textContent : await textOf(copyFrom);
+  if (text === null) return;
   await navigator.clipboard.writeText(text);
-  const before = button.textContent;
+  button.dataset.before ??= button.textContent;
   button.textContent = COPIED;
-  setTimeout(() => (button.textContent = before), 1500);
+  setTimeout(() => (button.textContent = button.dataset.before), 1500);
+}
+
+/** The text at an address, or `null` if there is no answer. */
+async function textOf(url) {
+  const answer = await fetch(url).catch(() => null);
+  return answer?.ok ? answer.text() : null;
 }
 
 /** Shows the text that a link leads to below it, and hides it again. A click that opens a tab or a window still does that. */
@@ -87,9 +99,9 @@ async function showBelow(event, link) {
   if (event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   const element = document.getElementById(link.dataset.show);
-  if (!element.textContent) {
-    const answer = await fetch(link.href).catch(() => null);
-    element.textContent = answer?.ok ? await answer.text() : NO_TEXT;
+  if (element.hidden) {
+    const text = await textOf(link.href);
+    element.textContent = text ?? NO_TEXT;
   }
   element.hidden = !element.hidden;
   link.setAttribute("aria-expanded", String(!element.hidden));

@@ -7,6 +7,8 @@ const PAUSE_MS = 150;
 
 let timer;
 let asked = 0;
+/** The text whose results are listed. */
+let listed = null;
 
 export function enhanceSearch() {
   const dialog = document.getElementById("search-dialog");
@@ -48,13 +50,15 @@ async function find(dialog, text) {
   const place = dialog.querySelector("[data-found]");
   place.replaceChildren(...[...found.childNodes].map((node) => document.importNode(node, true)));
   localise(place);
+  listed = text;
 }
 
-/** Arrows go from one to the next, Enter in the field opens the first. */
+/** Arrows go from one to the next, Enter in the field opens the first. If the results of what was typed are not here yet,
+ * Enter sends the form, which leads to the page with them. */
 function move(event, dialog) {
   const links = [...dialog.querySelectorAll("[data-found] a")];
   const place = links.indexOf(document.activeElement);
-  if (event.key === "Enter" && place < 0 && links.length > 0) {
+  if (event.key === "Enter" && place < 0 && links.length > 0 && listed === dialog.querySelector("input").value) {
     event.preventDefault();
     location.assign(links[0].href);
   }

@@ -26,7 +26,8 @@ const SHOWN: u32 = 50;
 #[template(path = "incidents.html")]
 struct IncidentsPage {
     frame: Frame,
-    agent: String,
+    /// What is searched for: a text, or the name of the only agent.
+    search: String,
     state: Option<IncidentState>,
     incidents: Vec<IncidentLine>,
     pager: Pager,
@@ -52,6 +53,8 @@ pub(super) struct IncidentLine {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct IncidentsQuery {
+    /// Any part of an agent's name, a provider, a model or a conversation.
+    text: Option<String>,
     agent: Option<AgentId>,
     state: Option<IncidentState>,
     cursor: Option<String>,
@@ -74,12 +77,12 @@ pub(crate) async fn show(
     Filters(query): Filters<IncidentsQuery>,
 ) -> PageResult {
     let page = query.page()?;
-    let filter = IncidentFilter { agent: query.agent.clone(), state: query.state, ..IncidentFilter::default() };
+    let filter = IncidentFilter { agent: query.agent.clone(), state: query.state, text: query.text.clone() };
     let incidents = app.web().store.incidents(&filter, &page).await.map_err(Problem::of_page)?;
     let now = app.web().clock.now();
     draw(&IncidentsPage {
         frame,
-        agent: query.agent.map(String::from).unwrap_or_default(),
+        search: query.text.or(query.agent.map(String::from)).unwrap_or_default(),
         state: query.state,
         pager: Pager::new("/incidents", uri.query().unwrap_or_default(), incidents.next.map(|cursor| cursor.0)),
         incidents: incidents.items.into_iter().map(|row| IncidentLine::new(&row.into(), now)).collect(),

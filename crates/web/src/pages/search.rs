@@ -101,7 +101,7 @@ async fn incidents(app: &App, text: &str) -> Result<Group, Problem> {
     };
     Ok(Group {
         name: words::INCIDENTS,
-        more: page.next.is_some().then(|| "/incidents".to_owned()),
+        more: page.next.is_some().then(|| link("/incidents", &[("text", Some(text.to_owned()))])),
         found: by_id.into_iter().chain(page.items).map(found).collect(),
     })
 }

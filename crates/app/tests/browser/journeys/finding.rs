@@ -63,6 +63,49 @@ async fn requests_are_found_by_part_of_a_word_and_by_what_became_of_them() {
     browser.wait_for_text("#requests", "weather-bot").await;
 }
 
+/// With and without script, also if a number of seconds was typed.
+#[tokio::test]
+async fn slow_requests_are_shown_and_left_by_the_same_choice() {
+    let (_provider, server) = start().await;
+    for kind in [Kind::DESKTOP, Kind::WITHOUT_SCRIPT] {
+        let browser = Browser::logged_in(&server, kind).await;
+        for slow in ["/requests?show=slow", "/requests?slow=30", "/requests?text=weather&show=slow&slow=30"] {
+            browser.go(slow).await;
+            browser.wait_for_text("#requests", "No request matches.").await;
+            let chosen = "return document.getElementById('show').value";
+            assert_eq!(browser.run(chosen).await, "slow", "{slow}");
+            browser.click("#show option[value=all]").await;
+            if !kind.has_script {
+                browser.click("form.filters > button").await;
+            }
+            browser.wait_for_text("#requests", "weather-bot").await;
+            assert_eq!(browser.run(chosen).await, "", "{slow}: everything is shown, and said to be");
+        }
+    }
+}
+
+/// Filters are in the address, and keep the order of the list.
+#[tokio::test]
+async fn filter_keeps_the_order_of_the_agents() {
+    let (_provider, server) = start().await;
+    for kind in [Kind::DESKTOP, Kind::WITHOUT_SCRIPT] {
+        let browser = Browser::logged_in(&server, kind).await;
+        browser.go("/agents").await;
+        browser.click("button.sort[value=name]").await;
+        browser.wait_for("th[aria-sort=ascending]").await;
+        browser.click("#state option[value=active]").await;
+        if !kind.has_script {
+            browser.click("#filters button").await;
+        }
+        browser.wait_for("#state option[value=active][selected]").await;
+        browser.wait_for("th[aria-sort=ascending]").await;
+        let path = browser.path().await;
+        assert!(path.contains("state=active") && path.contains("sort=name"), "{path}");
+        browser.wait_for("tr[data-key=tidy-worker]").await;
+        assert!(browser.find("tr[data-key=stuck-bot]").await.is_none(), "{kind:?}: it is stopped");
+    }
+}
+
 #[tokio::test]
 async fn agent_at_work_is_not_said_to_repeat_itself() {
     let (_provider, server) = start().await;
@@ -124,6 +167,20 @@ async fn ctrl_k_finds_anything_from_any_page() {
     browser.wait_for_text("h1", "stuck-bot").await;
     assert_eq!(browser.path().await, "/agents/stuck-bot");
     assert_eq!(browser.log().await, Vec::<String>::new());
+}
+
+/// Enter never opens what was found for another text.
+#[tokio::test]
+async fn enter_before_the_results_are_there_leads_to_the_page_with_them() {
+    let (_provider, server) = start().await;
+    let browser = Browser::logged_in(&server, Kind::DESKTOP).await;
+    browser.wait_for("#connection.live").await;
+    browser.chord('\u{e009}', 'k').await;
+    browser.wait_for_text("#search-dialog", "Pages and settings").await;
+    browser.run("document.getElementById('search-field').value = 'weather'").await;
+    browser.press('\u{e007}').await;
+    browser.wait_for_text("#found", "weather-bot").await;
+    assert_eq!(browser.path().await, "/search?text=weather");
 }
 
 #[tokio::test]

@@ -44,6 +44,8 @@ pub(crate) struct RequestsQuery {
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Show {
+    /// Everything, whatever `slow` says.
+    All,
     Failed,
     Blocked,
     Slow,
@@ -107,6 +109,11 @@ impl RequestsQuery {
         self.show == Some(Show::Slow) || (self.slow.is_some() && self.show.is_none())
     }
 
+    /// The seconds that were typed, while they are in effect.
+    pub(super) fn typed_slow(&self) -> Option<u32> {
+        self.slow.filter(|_| self.is_slow())
+    }
+
     /// Whether the filter asks for failed or slow calls, which are searched in steps.
     pub(super) fn is_looked_for(&self) -> bool {
         self.is_slow() || self.show == Some(Show::Failed)
@@ -115,13 +122,15 @@ impl RequestsQuery {
     /// The number of further filters that are set.
     pub(super) fn further(&self) -> usize {
         let words = [&self.provider, &self.model, &self.conversation, &self.from, &self.to];
-        let others = [self.agent.is_some(), self.event_type.is_some(), self.status.is_some(), self.slow.is_some()];
+        let others =
+            [self.agent.is_some(), self.event_type.is_some(), self.status.is_some(), self.typed_slow().is_some()];
         words.iter().filter(|word| word.is_some()).count() + others.iter().filter(|is_set| **is_set).count()
     }
 
     /// Whether any filter is set.
     pub(super) fn is_filtered(&self) -> bool {
-        let is_narrowed = self.text.is_some() || self.show.is_some() || self.range.is_some();
+        let shows_some = self.show.is_some_and(|show| show != Show::All);
+        let is_narrowed = self.text.is_some() || shows_some || self.range.is_some();
         is_narrowed || self.further() > 0 || self.blocked.is_some() || self.cursor.is_some()
     }
 
@@ -131,7 +140,8 @@ impl RequestsQuery {
             None => Ok(None),
             Some(day) => zone.day(day).map(Some).ok_or_else(|| Problem::field(field, takes::DAY)),
         };
-        let from = day("from", &self.from)?.or(self.range.map(|range| range.start(now)));
+        // Both hold: the later one.
+        let from = day("from", &self.from)?.max(self.range.map(|range| range.start(now)));
         // The last day is part of the range.
         let to = day("to", &self.to)?.map(|day| Timestamp::from_millis(day.as_millis() + DAY_MS));
         Ok(EventFilter {

@@ -22,3 +22,34 @@ async fn storm_of_refusals_is_one_row() {
     assert_eq!(page.matches("stormy: Refused").count(), 1, "{page}");
     assert!(page.contains("agent inactive, 12 calls"), "{page}");
 }
+
+#[tokio::test]
+async fn incidents_are_found_by_part_of_a_name() {
+    let server = Server::start().await;
+    for agent in ["import-fixer", "page-crawler"] {
+        server.kill(agent).await;
+    }
+    let browser = Browser::new(&server).await;
+    let page = browser.page("/incidents?text=port-fix").await;
+    assert_eq!(page.matches("<tr data-key=").count(), 1, "{page}");
+    assert!(page.contains(">import-fixer<") && page.contains("value=\"port-fix\""), "{page}");
+    assert!(browser.page("/incidents?text=nobody+at+all").await.contains("No incident matches."));
+    for number in 0..9 {
+        server.kill(&format!("import-{number}")).await;
+    }
+    assert!(browser.page("/search?text=import").await.contains("href=\"/incidents?text=import\">Show all"));
+}
+
+#[tokio::test]
+async fn slow_requests_are_left_with_one_choice() {
+    let server = Server::start().await;
+    let browser = Browser::new(&server).await;
+    let shows_slow =
+        async |query: &str| browser.page(&format!("/requests?{query}")).await.contains("value=\"slow\" selected");
+    assert!(shows_slow("show=slow").await && shows_slow("slow=30").await && shows_slow("show=slow&slow=30").await);
+    // What the form sends once “All requests” is chosen.
+    assert!(!shows_slow("show=all&slow=30").await && !shows_slow("show=all&slow=").await);
+    let page = browser.page("/requests?show=slow").await;
+    assert!(page.contains("<option value=\"all\">All requests"), "{page}");
+    assert!(browser.page("/requests?show=all").await.contains("How to begin"), "nothing is filtered");
+}

@@ -81,8 +81,8 @@ pub(in crate::pages) fn refused(event_type: EventType, reason: Option<BlockReaso
 }
 
 /// The note for an agent that is recorded.
-pub(in crate::pages) const RECORDED: &str = "Its request and response are recorded (recording.agents), and deleted when they are \
-     older than recording.keep or do not fit into recording.max_size.";
+pub(in crate::pages) const RECORDED: &str = "Its request and response are recorded, and deleted when they are older than \
+     recording.keep or do not fit into recording.max_size.";
 
 /// The note on where the bodies of a request are.
 pub(in crate::pages) fn bodies(event_type: EventType) -> &'static str {
