@@ -85,7 +85,7 @@ fn no_token(config: &Config, url: &str) -> Failure {
     let place = config.data_dir.display();
     let message =
         format!("the token of the server at {url} is not in {place}: give it with --token or AGENTGAZER_TOKEN");
-    Failure::new(Exit::NotFound, message)
+    Failure::new(Exit::Usage, message)
 }
 
 /// The default address of a server with this configuration.

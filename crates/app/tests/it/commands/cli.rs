@@ -178,6 +178,7 @@ async fn exit_codes_are_a_promise() {
     check(server.run(&["incidents", "../etc"]), 2, "no id");
     check(server.run(&["kill-switch", "looper", "--action", "explode"]), 2, "action");
     check(run(&["agents", "--url", nowhere, "--token", "t", "--data-dir", data]), 3, nowhere);
+    check(run(&["agents", "--url", nowhere, "--data-dir", elsewhere]), 2, "--token");
     check(server.run(&["activate", "nobody"]), 4, "nobody");
     check(server.run(&["kill-switch", "nobody"]), 4, "nobody");
     check(server.run(&["incidents", unknown]), 4, unknown);
