@@ -5,9 +5,9 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use guard::Limits;
-use model::{AgentId, NanoUsd};
+use model::{AgentId, Group, NanoUsd};
 use serde::Deserialize;
-use store::{Figures, Period, Totals};
+use store::{Figures, ModelName, Period, Totals};
 
 use super::budget_bar::BudgetBar;
 use super::chart::Chart;
@@ -15,7 +15,7 @@ use super::frame::Frame;
 use super::number::{Count, Money};
 use super::plain::cut;
 use super::words::units::percent;
-use super::{PageResult, assets, draw, figures};
+use super::{PageResult, assets, draw, figures, words};
 use crate::app::App;
 use crate::input::Filters;
 
@@ -38,7 +38,10 @@ struct CostsPage {
     charts: [Chart; 2],
     budgets: Vec<BudgetLine>,
     agents: Vec<CostLine>,
+    /// Whether there are further agents, which cost less.
+    has_more_agents: bool,
     models: Vec<CostLine>,
+    has_more_models: bool,
 }
 
 /// One line of a table.
@@ -53,9 +56,11 @@ struct CostLine {
     share: Option<String>,
 }
 
-/// An agent and the budget that it has spent most of.
+/// An agent or a group, and the budget that it has spent most of.
 struct BudgetLine {
-    agent: String,
+    name: String,
+    /// The page of its policy.
+    href: String,
     bar: BudgetBar,
 }
 
@@ -96,8 +101,10 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): F
     let (figures, previous, agents) = tokio::try_join!(
         store.figures(None, period),
         store.total_before(None, period),
-        store.agent_figures(period, AGENTS_SHOWN),
+        store.agent_figures(period, AGENTS_SHOWN + 1),
     )?;
+    let has_more_agents = agents.len() > AGENTS_SHOWN as usize;
+    let agents = agents.iter().take(AGENTS_SHOWN as usize);
     let all = figures.total.cost.usd();
     draw(&CostsPage {
         frame,
@@ -108,30 +115,43 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): F
         estimated: figures.total.estimated.into(),
         charts: [figures::cost_chart(&figures), figures::calls_chart(&figures)],
         budgets: budgets(&app),
-        agents: agents.iter().map(|(id, totals)| CostLine::new(id.as_str(), "", totals, all)).collect(),
-        models: models(&figures, all),
+        agents: agents.map(|(id, totals)| CostLine::new(id.as_str(), "", totals, all)).collect(),
+        has_more_agents,
+        models: models(&figures)
+            .take(MODELS_SHOWN)
+            .map(|(name, totals)| CostLine::new(&name.model, &name.provider, totals, all))
+            .collect(),
+        has_more_models: models(&figures).count() > MODELS_SHOWN,
     })
 }
 
-/// The agents that are nearest to the end of a budget.
+/// The agents and groups that are nearest to the end of a budget.
 fn budgets(app: &App) -> Vec<BudgetLine> {
     let now = app.web().clock.now();
-    let nearest = |(agent, limits): (AgentId, Arc<Limits>)| {
+    let policies = app.web().guard.policies();
+    let nearest = |limits: &Limits| {
         let spent = limits.spent(now);
         let bars = BudgetBar::all(&limits.policy(), |period| spent[period as usize]);
-        let bar = bars.into_iter().max_by(|one, other| one.share.total_cmp(&other.share))?;
-        Some(BudgetLine { agent: agent.to_string(), bar })
+        bars.into_iter().max_by(|one, other| one.share.total_cmp(&other.share))
     };
-    let mut lines: Vec<BudgetLine> = app.web().guard.policies().all().into_iter().filter_map(nearest).collect();
-    lines.sort_by(|one, other| other.bar.share.total_cmp(&one.bar.share).then_with(|| one.agent.cmp(&other.agent)));
+    let of_agent = |(agent, limits): (AgentId, Arc<Limits>)| {
+        let (name, href) = (agent.to_string(), format!("/agents/{agent}#policy"));
+        Some(BudgetLine { name, href, bar: nearest(&limits)? })
+    };
+    let of_group = |group: Arc<Group>| {
+        let bar = nearest(&policies.group(&group.name)?.limits)?;
+        Some(BudgetLine { name: words::needs::group(&group.name), href: "/groups".to_owned(), bar })
+    };
+    let groups = app.web().store.groups().all().into_iter().filter_map(of_group);
+    let mut lines: Vec<BudgetLine> = policies.all().into_iter().filter_map(of_agent).chain(groups).collect();
+    lines.sort_by(|one, other| other.bar.share.total_cmp(&one.bar.share).then_with(|| one.name.cmp(&other.name)));
     lines.truncate(BUDGETS_SHOWN);
     lines
 }
 
-fn models(figures: &Figures, all: f64) -> Vec<CostLine> {
-    // Calls that were refused used no model.
-    let models = figures.models.iter().filter(|(_, totals)| totals.requests > 0).take(MODELS_SHOWN);
-    models.map(|(name, totals)| CostLine::new(&name.model, &name.provider, totals, all)).collect()
+/// The models that were used. Calls that were refused used none.
+fn models(figures: &Figures) -> impl Iterator<Item = &(ModelName, Totals)> {
+    figures.models.iter().filter(|(_, totals)| totals.requests > 0)
 }
 
 impl CostLine {

@@ -37,8 +37,8 @@ struct GroupLine {
     labels: String,
     /// When it was stopped.
     stopped: Option<Moment>,
-    /// `$1.20 of $5.00 today`, for each budget.
-    budgets: Vec<String>,
+    /// `$1.20 of $5.00 today`, for each budget, and whether it is spent.
+    budgets: Vec<(String, bool)>,
     rates: Vec<String>,
     new_agents: &'static str,
 }
@@ -49,8 +49,10 @@ impl GroupLine {
         let policy = &group.policy;
         let limits = [policy.budget_daily, policy.budget_weekly, policy.budget_monthly];
         let budgets = limits.into_iter().zip(status.spent).zip(words::PERIODS);
-        let budgets =
-            budgets.filter_map(|((limit, spent), period)| Some(words::budget(&money(spent), &money(limit?), period)));
+        let budgets = budgets.filter_map(|((limit, spent), period)| {
+            let limit = limit?;
+            Some((words::budget(&money(spent), &money(limit), period), spent >= limit))
+        });
         let rate = |limit: &RateLimit| limit.requests_per_minute.map(|rate| words::rate(rate, &limit.provider));
         GroupLine {
             name: group.name.clone(),

@@ -37,6 +37,8 @@ struct Line {
     stopped: bool,
     score: f64,
     threshold: f64,
+    /// Whether most of its newest calls fail or are refused, or its budget is spent.
+    is_failing: bool,
     sums: Sums,
 }
 
@@ -62,6 +64,8 @@ struct Agent {
     deactivated_by: Option<String>,
     kill_switch: KillSwitch,
     current_score: Option<f64>,
+    #[serde(default)]
+    budget_spent: bool,
 }
 
 /// `top`.
@@ -90,19 +94,30 @@ pub fn top(args: &TopArgs) -> Result<(), Failure> {
     result
 }
 
+/// The hours after which failed calls no longer make an agent a failing one, as on the dashboard.
+const RECENT: &str = "2h";
+
 fn stats_path(since: &str) -> String {
     format!("/api/stats/overview?range={}", client::percent_encoded(since))
+}
+
+impl Stats {
+    fn sums_of(&self, agent: &str) -> Sums {
+        self.agents.iter().find(|sums| sums.agent_id == agent).map(|found| found.sums.clone()).unwrap_or_default()
+    }
 }
 
 impl Snapshot {
     /// Reads all agents and their statistics.
     async fn read(client: &Client, since: &str) -> Result<Snapshot, Failure> {
         let stats: Stats = client::read(&client.get(&stats_path(since)).await?)?;
+        let recent: Stats = client::read(&client.get(&stats_path(RECENT)).await?)?;
         let mut agents = Vec::new();
         for item in client.list("/api/agents", "").await? {
             let agent: Agent = client::read(item.get())?;
-            let found = stats.agents.iter().find(|sums| sums.agent_id == agent.agent_id);
-            agents.push(agent.line(found.map(|found| found.sums.clone()).unwrap_or_default()));
+            let is_failing = agent.budget_spent || recent.sums_of(&agent.agent_id).are_failing();
+            let sums = stats.sums_of(&agent.agent_id);
+            agents.push(agent.line(sums, is_failing));
         }
         agents.sort_by(Line::by_need);
         Ok(Snapshot { total: stats.total, agents })
@@ -110,13 +125,14 @@ impl Snapshot {
 }
 
 impl Agent {
-    fn line(self, sums: Sums) -> Line {
+    fn line(self, sums: Sums, is_failing: bool) -> Line {
         Line {
             active: self.active,
             stopped: !self.active && self.deactivated_by.as_deref() == Some("kill_switch"),
             score: self.current_score.unwrap_or_default(),
             threshold: self.kill_switch.threshold,
             agent: self.agent_id,
+            is_failing,
             sums,
         }
     }
@@ -138,7 +154,7 @@ impl Line {
             false => 5,
             true if self.share() > 1.0 => 1,
             true if self.share() >= 0.8 => 2,
-            true if self.sums.are_failing() => 3,
+            true if self.is_failing => 3,
             true => 4,
         }
     }
@@ -222,15 +238,17 @@ mod tests {
             stopped,
             score,
             threshold: 10.0,
+            is_failing: agent == "q",
             sums: Sums { cost_usd, ..Sums::default() },
         };
         let mut lines = [
             line("b", false, 0.0, 9.0),
             line("a", false, 0.0, 1.0),
+            line("q", false, 0.0, 0.0),
             line("z", false, 12.0, 0.0),
             line("y", true, 13.0, 0.0),
         ];
         lines.sort_by(Line::by_need);
-        assert_eq!(lines.iter().map(|line| line.agent.as_str()).collect::<Vec<_>>(), ["y", "z", "a", "b"]);
+        assert_eq!(lines.iter().map(|line| line.agent.as_str()).collect::<Vec<_>>(), ["y", "z", "q", "a", "b"]);
     }
 }

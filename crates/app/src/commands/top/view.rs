@@ -147,11 +147,14 @@ impl Screen {
         frame.render_stateful_widget(table, area, &mut self.place);
     }
 
-    /// Red for stopped agents, yellow for those close to it.
+    /// Red for agents that are stopped or loop, yellow for those close to it, grey for those that a
+    /// person switched off.
     fn style(&self, line: &Line) -> Style {
         let color = match line.active {
-            false => Color::Red,
-            true if line.score > line.threshold / 2.0 => Color::Yellow,
+            false if line.stopped => Color::Red,
+            false => Color::DarkGray,
+            true if line.score > line.threshold => Color::Red,
+            true if line.score >= line.threshold * 0.8 => Color::Yellow,
             true => return Style::new(),
         };
         if self.colors { Style::new().fg(color) } else { Style::new().add_modifier(Modifier::BOLD) }
@@ -178,6 +181,7 @@ mod tests {
             stopped: !active,
             score,
             threshold: 10.0,
+            is_failing: false,
             sums: Sums { requests: 1234, cost_usd: 2.5, ..Sums::default() },
         };
         Snapshot {

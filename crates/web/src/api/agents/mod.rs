@@ -59,11 +59,15 @@ pub(crate) struct AgentView {
     /// The open incident.
     #[schema(value_type = Option<String>, format = "uuid")]
     pub(crate) incident_id: Option<IncidentId>,
+    /// Whether its calls are refused because a budget is spent: its own, or that of one of its
+    /// groups.
+    pub(crate) budget_spent: bool,
 }
 
-impl From<Agent> for AgentView {
-    fn from(agent: Agent) -> AgentView {
+impl AgentView {
+    fn new(app: &App, agent: Agent) -> AgentView {
         AgentView {
+            budget_spent: agent.deactivation.is_none() && is_budget_spent(app, &agent.id),
             agent_id: agent.id,
             name: agent.name,
             labels: agent.labels,
@@ -78,6 +82,13 @@ impl From<Agent> for AgentView {
             incident_id: agent.deactivation.and_then(|deactivation| deactivation.incident),
         }
     }
+}
+
+/// Whether a budget is spent that an agent has, or shares with the agents of a group.
+fn is_budget_spent(app: &App, id: &AgentId) -> bool {
+    let (policies, now) = (app.web().guard.policies(), app.web().clock.now());
+    policies.counted(id).is_some_and(|limits| limits.is_spent(now))
+        || policies.groups_of(id).iter().any(|group| group.limits.is_spent(now))
 }
 
 /// Which agents.
@@ -183,10 +194,10 @@ pub(crate) async fn delete(ByCaller(commands): ByCaller, AgentPath(agent): Agent
 /// A page of agents.
 pub(crate) async fn read_page(app: &App, filter: &AgentFilter, page: &PageRequest) -> Result<List<AgentView>, Problem> {
     let agents = app.control().agents(filter, page).await.map_err(Problem::of_page)?;
-    Ok(List::of(agents, AgentView::from))
+    Ok(List::of(agents, |agent| AgentView::new(app, agent)))
 }
 
 /// One agent.
 pub(crate) async fn read(app: &App, agent: AgentId) -> Result<AgentView, Problem> {
-    Ok(app.control().agent(agent).await?.into())
+    Ok(AgentView::new(app, app.control().agent(agent).await?))
 }

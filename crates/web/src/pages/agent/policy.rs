@@ -18,10 +18,20 @@ use crate::problem::Problem;
 /// The section of the page.
 pub(super) struct PolicySection {
     pub(super) is_default: bool,
+    /// Whether the default policy limits anything.
+    pub(super) has_default: bool,
     pub(super) bars: Vec<BudgetBar>,
     /// The other limits of the agent, in sentences.
     pub(super) limits: Vec<String>,
+    /// The budgets that it shares with the agents of its groups.
+    pub(super) groups: Vec<GroupBudgets>,
     pub(super) fields: PolicyFields,
+}
+
+/// The budgets of a group.
+pub(super) struct GroupBudgets {
+    pub(super) name: String,
+    pub(super) bars: Vec<BudgetBar>,
 }
 
 impl PolicySection {
@@ -48,10 +58,19 @@ impl PolicySection {
         } else {
             Vec::new()
         };
+        let now = app.web().clock.now();
+        let (mut groups, mut limits) = (Vec::new(), words::policy::other_limits(&policy));
+        for group in policies.groups_of(agent) {
+            let (name, policy, spent) = (group.group.name.clone(), group.limits.policy(), group.limits.spent(now));
+            limits.extend(words::policy::shared_rates(&name, &policy));
+            groups.push(GroupBudgets { name, bars: BudgetBar::all(&policy, |period| spent[period as usize]) });
+        }
         Ok(PolicySection {
+            has_default: !policies.default_policy().is_empty(),
             is_default: !policies.counted(agent).is_some_and(|limits| limits.is_own()),
             bars,
-            limits: words::policy::other_limits(&policy),
+            limits,
+            groups,
             fields: PolicyFields::new(app, &policy),
         })
     }

@@ -11,7 +11,7 @@ use store::{AgentFilter, Cursor, PageRequest, Totals};
 
 use super::figures::Day;
 use super::frame::Frame;
-use super::needs::{self, Needs};
+use super::needs::{self, Loss, Needs};
 use super::number::{Count, Moment, Money};
 use super::pager::Pager;
 use super::plain::plain;
@@ -69,10 +69,10 @@ pub(super) struct AgentLine {
     share: f64,
     last_seen: Option<Timestamp>,
     totals: Totals,
-    /// Whether its calls are refused because a budget is spent. Only read where it is shown.
+    /// Whether its calls are refused because a budget is spent.
     pub(super) budget_is_spent: bool,
-    /// Whether most of its calls fail or are refused, in words. Only read where it is shown.
-    pub(super) failing: Option<&'static str>,
+    /// Whether most of its calls fail or are refused. Only read where it is shown.
+    pub(super) failing: Option<Loss>,
 }
 
 /// The filters of the page.
@@ -141,7 +141,11 @@ impl AgentsQuery {
         AgentFilter {
             search: self.search.clone(),
             active: self.state.map(|state| state == StateWord::Active),
-            deactivated_by: (self.state == Some(StateWord::Stopped)).then_some(DeactivatedBy::KillSwitch),
+            deactivated_by: match self.state {
+                None | Some(StateWord::Active) => None,
+                Some(StateWord::Inactive) => Some(DeactivatedBy::Manual),
+                Some(StateWord::Stopped) => Some(DeactivatedBy::KillSwitch),
+            },
         }
     }
 }
@@ -219,13 +223,10 @@ async fn read_lines(app: &App, agents: &[AgentView], reading: Reading<'_>) -> Re
     let mut today = app.web().store.figures_of(listed, reading.day.today()).await?;
     let lines = agents.iter().map(|agent| {
         let mut line = AgentLine::new(agent, now);
-        let limits = app.web().guard.policies().counted(&agent.agent_id);
-        line.budget_is_spent = agent.active && limits.is_some_and(|limits| limits.is_spent(now));
         line.totals = today.remove(&agent.agent_id).unwrap_or_default();
-        let is_failing = reading.needs.failing.contains(&agent.agent_id);
-        line.failing = is_failing.then(|| words::needs::mostly(line.totals.blocked > line.totals.errors));
+        line.failing = reading.needs.failing.get(&agent.agent_id).copied();
         line.today = Some((line.totals.requests.into(), Money::spent(&line.totals)));
-        if line.budget_is_spent || is_failing {
+        if line.budget_is_spent || line.failing.is_some() {
             line.rank = line.rank.min(FAILING);
         }
         line
@@ -245,6 +246,11 @@ fn rank(agent: &AgentView, share: f64) -> u8 {
 }
 
 impl AgentLine {
+    /// What became of most of its calls, if they fail or are refused.
+    pub(super) fn mostly(&self) -> Option<(&'static str, &'static str)> {
+        self.failing.map(|loss| (words::needs::mostly(loss), loss.filter()))
+    }
+
     /// Whether it is stopped, loops, fails or has spent its budget.
     pub(super) fn needs_someone(&self) -> bool {
         self.rank <= FAILING && self.rank != NEAR
@@ -269,7 +275,7 @@ impl AgentLine {
             seen: agent.last_seen.map(|seen| Moment::new(seen, now)),
             incident: agent.incident_id.map(|id| id.to_string()),
             today: None,
-            budget_is_spent: false,
+            budget_is_spent: agent.budget_spent,
             failing: None,
         }
     }

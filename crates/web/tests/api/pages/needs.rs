@@ -171,6 +171,7 @@ async fn calls_without_a_price_are_never_free() {
         let page = browser.page(path).await;
         assert!(page.contains(">unpriced<"), "{path}: {page}");
     }
+    assert!(browser.page("/costs").await.contains("1 call used a model without a known price and is not in the sum."));
     assert!(!browser.page("/agents").await.contains(">$0<"));
 }
 
@@ -222,5 +223,106 @@ async fn wall_says_how_many_agents_it_leaves_out() {
         let page = browser.page("/wall").await;
         assert_eq!(page.contains("not shown"), expected.is_some(), "{number}");
         assert!(expected.is_none_or(|said| page.contains(said)), "{number}: {page}");
+    }
+}
+
+#[tokio::test]
+async fn spent_budget_of_a_group_is_told_wherever_it_matters() {
+    let server = Server::start().await;
+    for agent in ["team:a", "loner"] {
+        server.put(&format!("/api/agents/{agent}/kill-switch"), json!({"enabled": true})).await;
+    }
+    let browser = Browser::new(&server).await;
+    assert_eq!(headline(&browser, "/").await, "Nothing needs you.");
+    assert!(browser.page("/agents/team:a").await.contains("No limits: it may spend any amount"));
+
+    let group = json!({"agents": ["team/*"], "policy": {"budget_daily_usd": 0,
+        "rate_limits": [{"provider": "*", "requests_per_minute": 60}]}});
+    assert_eq!(server.put("/api/groups/team", group).await.status, StatusCode::OK);
+    for path in PAGES {
+        assert_eq!(headline(&browser, path).await, "1 budget is spent.", "{path}");
+        let page = browser.page(path).await;
+        assert!(page.contains("The group team</bdi></strong> has spent its budget: the calls of its agents"), "{page}");
+    }
+    let agents = browser.page("/agents").await;
+    assert_eq!(agents.matches(">Budget spent</a>").count(), 1, "{agents}");
+    let page = browser.page("/agents/team:a").await;
+    assert!(!page.contains("No limits"), "{page}");
+    assert!(page.contains("the group <a href=\"/groups\">team</a>, 100 % spent: calls are refused"), "{page}");
+    assert!(page.contains("The group team, all agents together: At most 60 calls a minute"), "{page}");
+    assert!(browser.page("/agents/loner").await.contains("No limits"));
+    assert!(browser.page("/costs").await.contains(">The group team</a>"));
+    let groups = browser.page("/groups").await;
+    assert!(groups.contains("$0 of $0 today, calls are refused"), "{groups}");
+
+    // The agents of a stopped group are refused because of the stop.
+    browser.submit("/groups/team/stop", "", "/groups?done=group-stopped").await;
+    assert!(headline(&browser, "/").await.starts_with("Nothing needs you."));
+}
+
+#[tokio::test]
+async fn group_is_stopped_or_activated_whichever_changes_something() {
+    let server = Server::start().await;
+    server.put("/api/groups/team", json!({"agents": ["team/*"]})).await;
+    let browser = Browser::new(&server).await;
+    let offers = async |action: &str| browser.page("/groups").await.contains(&format!("/groups/team/{action}\""));
+    assert!(offers("stop").await && !offers("activate").await);
+    browser.submit("/groups/team/stop", "", "/groups?done=group-stopped").await;
+    assert!(!offers("stop").await && offers("activate").await);
+}
+
+/// Every figure leads to a list of as many.
+#[tokio::test]
+async fn agents_are_filtered_by_the_states_that_are_counted() {
+    let server = Server::start().await;
+    for agent in ["working", "resting"] {
+        server.put(&format!("/api/agents/{agent}/kill-switch"), json!({})).await;
+    }
+    server.patch("/api/agents/resting", json!({"active": false})).await;
+    server.kill("looper").await;
+    let browser = Browser::new(&server).await;
+    for (state, agent) in [("active", "working"), ("inactive", "resting"), ("stopped", "looper")] {
+        let page = browser.page(&format!("/agents?state={state}")).await;
+        assert_eq!(page.matches("<tr data-key=").count(), 1, "{state}: {page}");
+        assert!(page.contains(&format!("<tr data-key=\"{agent}\"")), "{state}");
+    }
+    let resting = browser.page("/agents/resting").await;
+    assert!(resting.contains("It was stopped by hand.") && !resting.contains("never been stopped"), "{resting}");
+    assert!(browser.page("/agents?sort=name").await.contains("name=\"sort\" value=\"name\">Filter"));
+}
+
+/// Records failed calls of an agent.
+async fn fail(server: &Server, name: &str, calls: usize) {
+    let mut notices = server.web.recorder.subscribe();
+    for _ in 0..calls {
+        let (agent, now) = (AgentId::parse(name).unwrap(), server.web.clock.now());
+        let mut event = Event::new(CallId::new(), agent, Epoch::default(), EventType::LlmCall, now);
+        event.status = Some(500);
+        server.web.recorder_handle.event(event);
+        notices.recv().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn list_and_headline_agree_on_what_became_of_the_calls() {
+    let server = Server::start().await;
+    server.kill("looper").await;
+    refuse(&server, "looper", 30).await;
+    let browser = Browser::new(&server).await;
+    browser.post("/agents/looper/activate", "").await;
+    fail(&server, "looper", 12).await;
+    let page = browser.page("/agents").await;
+    assert!(page.contains("show=failed&amp;range=24h\">Most calls fail</a>"), "{page}");
+    assert!(page.contains("show=failed&#38;range=24h") || page.contains("show=failed&range=24h"), "{page}");
+}
+
+#[tokio::test]
+async fn costs_say_that_further_agents_are_not_listed() {
+    let server = Server::start().await;
+    let browser = Browser::new(&server).await;
+    for number in 0..51 {
+        fail(&server, &format!("worker-{number}"), 1).await;
+        let page = if number < 49 { continue } else { browser.page("/costs").await };
+        assert_eq!(page.contains("The 50 most expensive agents."), number == 50, "{number}");
     }
 }

@@ -81,7 +81,7 @@ async fn a_wrong_policy_names_its_field_keeps_what_was_typed_and_changes_nothing
 async fn the_agents_nearest_to_a_budget_come_first() {
     let server = server().await;
     let browser = Browser::new(&server).await;
-    assert!(browser.page("/costs").await.contains("No agent has a budget."));
+    assert!(browser.page("/costs").await.contains("Nothing has a budget."));
     for (agent, cents) in [("far", 10), ("spent", 500), ("near", 450)] {
         let budget = json!({"budget_daily_usd": 5, "budget_monthly_usd": 1000});
         server.put(&format!("/api/agents/{agent}/policy"), budget).await;

@@ -23,7 +23,29 @@ pub(super) struct FailingAgent {
     pub(super) id: AgentId,
     /// Its calls of the last hours.
     pub(super) totals: Totals,
+    pub(super) loss: Loss,
     pub(super) cause: Cause,
+}
+
+/// What became of most calls of such an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::pages) enum Loss {
+    Failed,
+    Refused,
+}
+
+impl Loss {
+    fn of(totals: &Totals) -> Loss {
+        if totals.errors > totals.blocked { Loss::Failed } else { Loss::Refused }
+    }
+
+    /// The filter that shows these calls, as the address of the request log names it.
+    pub(in crate::pages) fn filter(self) -> &'static str {
+        match self {
+            Loss::Failed => "failed",
+            Loss::Refused => "blocked",
+        }
+    }
 }
 
 /// The error of the newest call that failed.
@@ -70,7 +92,8 @@ async fn failing_agent(
     }
     let of_agent = EventFilter { agent: Some(id.clone()), ..EventFilter::default() };
     let newest = app.web().store.events(&of_agent, &PageRequest { limit: NEWEST_READ, cursor: None }).await?.items;
-    Ok(still_fails(&newest).then(|| FailingAgent { id: id.clone(), totals, cause: cause_of(newest) }))
+    let loss = Loss::of(&totals);
+    Ok(still_fails(&newest).then(|| FailingAgent { id: id.clone(), totals, loss, cause: cause_of(newest) }))
 }
 
 /// The cause in the newest of these events that is a failed call.

@@ -68,9 +68,8 @@ pub(super) fn untold_need() -> Need {
 }
 
 pub(super) fn failing_need(agent: &FailingAgent) -> Need {
-    let FailingAgent { id, totals, cause } = agent;
-    let which = if totals.errors > totals.blocked { "failed" } else { "blocked" };
-    let link = Some((format!("/requests?agent={id}&show={which}&range=24h"), words::SEE_REQUESTS));
+    let FailingAgent { id, totals, loss, cause } = agent;
+    let link = Some((format!("/requests?agent={id}&show={}&range=24h", loss.filter()), words::SEE_REQUESTS));
     Need { who: id.to_string(), what: words::failing(totals, cause), link, button: None }
 }
 
@@ -93,6 +92,12 @@ pub(super) fn more_need(all: u64, what: (&'static str, &'static str), page: &str
 pub(super) fn spent_need(id: &AgentId) -> Need {
     let link = Some((format!("/agents/{id}#policy"), words::SEE_BUDGET));
     Need { who: id.to_string(), what: words::SPENT.to_owned(), link, button: None }
+}
+
+/// A group that has spent the budget that its agents share.
+pub(super) fn spent_group_need(group: &str) -> Need {
+    let link = Some(("/groups".to_owned(), words::SEE_GROUP));
+    Need { who: words::group(group), what: words::SPENT_GROUP.to_owned(), link, button: None }
 }
 
 pub(super) fn channel_need(channel: &FailingChannel) -> Need {

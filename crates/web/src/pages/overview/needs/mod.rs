@@ -5,16 +5,16 @@ mod failing;
 mod lines;
 mod replicas;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use model::{Action, AgentId, DeactivatedBy, DeliveryState, IncidentId, Role, Timestamp};
 use store::{AgentCounts, AgentFilter, DeliveryFilter, DeliveryRow, PageRequest};
 
-pub(in crate::pages) use self::failing::Cause;
 use self::failing::FailingAgent;
+pub(in crate::pages) use self::failing::{Cause, Loss};
 use self::lines::{
-    channel_need, failing_need, more_need, not_recording_need, replica_need, spent_need, stopped_need, unguarded_need,
-    untold_need,
+    channel_need, failing_need, more_need, not_recording_need, replica_need, spent_group_need, spent_need,
+    stopped_need, unguarded_need, untold_need,
 };
 use self::replicas::ReplicaTrouble;
 use crate::api::agents::{self, AgentView};
@@ -42,7 +42,7 @@ pub(in crate::pages) struct NeedCounts {
     pub(in crate::pages) unguarded: usize,
     /// Agents most of whose calls fail or are refused.
     pub(in crate::pages) failing: usize,
-    /// Agents whose budget is spent.
+    /// Agents and groups whose budget is spent.
     pub(in crate::pages) spent: usize,
     /// Channels whose newest alert did not arrive.
     pub(in crate::pages) channels: usize,
@@ -99,8 +99,8 @@ pub(in crate::pages) struct Needs {
     /// The sentences of the headline, the most urgent first.
     pub(in crate::pages) summary: Vec<String>,
     pub(in crate::pages) lines: Vec<Need>,
-    /// The agents most of whose calls fail or are refused.
-    pub(in crate::pages) failing: HashSet<AgentId>,
+    /// The agents most of whose calls fail or are refused, and which of the two.
+    pub(in crate::pages) failing: HashMap<AgentId, Loss>,
 }
 
 /// Everything that needs attention, by its kind.
@@ -115,6 +115,8 @@ struct Found {
     untold: Vec<IncidentId>,
     failing: Vec<FailingAgent>,
     spent: Vec<AgentId>,
+    /// The groups that have spent the budget of all their agents.
+    spent_groups: Vec<String>,
     channels: Vec<FailingChannel>,
 }
 
@@ -130,13 +132,14 @@ pub(in crate::pages) async fn collect(app: &App) -> Result<Needs, Problem> {
         untold,
         failing: failing::of_all(app, now).await?,
         spent: spent(app, now),
+        spent_groups: spent_groups(app, now),
         channels: health::failing_channels(app).await?,
     };
     let counts = found.counts(app.web().store.agent_counts().await?);
     let mut lines = found.lines(counts.agents.stopped);
     let no_one_is_told = counts.untold > 0 && !health::reaches_anyone(app, &found.channels).await?;
     lines.extend(no_one_is_told.then(untold_need));
-    let failing = found.failing.into_iter().map(|it| it.id).collect();
+    let failing = found.failing.into_iter().map(|it| (it.id, it.loss)).collect();
     Ok(Needs { summary: words::summary(&counts), counts, lines, failing })
 }
 
@@ -147,7 +150,7 @@ impl Found {
             agents,
             unguarded: self.unguarded.len(),
             failing: self.failing.len(),
-            spent: self.spent.len(),
+            spent: self.spent.len() + self.spent_groups.len(),
             channels: self.channels.len(),
             untold: self.untold.len(),
             silent_replicas,
@@ -168,6 +171,7 @@ impl Found {
         lines.extend(more_need(self.failing.len() as u64, words::MORE_FAILING, "/agents"));
         lines.extend(self.spent.iter().take(SHOWN).map(spent_need));
         lines.extend(more_need(self.spent.len() as u64, words::MORE_SPENT, "/agents"));
+        lines.extend(self.spent_groups.iter().map(|group| spent_group_need(group)));
         lines.extend(self.channels.iter().take(SHOWN).map(channel_need));
         lines
     }
@@ -187,8 +191,9 @@ pub(in crate::pages) async fn of_agent(app: &App, id: &AgentId) -> Result<AgentN
         // The line needs no link, because this is the page that it would link to.
         lines.push(Need { link: None, ..unguarded_need(id, &settings) });
     }
-    if is_spent(app, id, now) {
-        lines.push(spent_need(id));
+    if is_active(app, id) {
+        lines.extend(own_budget_is_spent(app, id, now).then(|| spent_need(id)));
+        lines.extend(spent_groups_of(app, id, now).iter().map(|group| spent_group_need(group)));
     }
     lines.extend(failing::of_agent(app, id, now).await?.iter().map(failing_need));
     Ok(AgentNeeds { lines })
@@ -268,9 +273,28 @@ fn is_active(app: &App, id: &AgentId) -> bool {
     app.web().guard.agent(id).is_none_or(|agent| agent.deactivation.is_none())
 }
 
-/// Whether the calls of an active agent are refused because a budget is spent.
+/// Whether the calls of an active agent are refused because a budget is spent: its own, or that of
+/// one of its groups.
 fn is_spent(app: &App, id: &AgentId, now: Timestamp) -> bool {
-    is_active(app, id) && app.web().guard.policies().counted(id).is_some_and(|limits| limits.is_spent(now))
+    is_active(app, id) && (own_budget_is_spent(app, id, now) || !spent_groups_of(app, id, now).is_empty())
+}
+
+fn own_budget_is_spent(app: &App, id: &AgentId, now: Timestamp) -> bool {
+    app.web().guard.policies().counted(id).is_some_and(|limits| limits.is_spent(now))
+}
+
+/// The groups of an agent whose budget is spent.
+fn spent_groups_of(app: &App, id: &AgentId, now: Timestamp) -> Vec<String> {
+    let groups = app.web().guard.policies().groups_of(id).into_iter();
+    groups.filter(|group| group.limits.is_spent(now)).map(|group| group.group.name.clone()).collect()
+}
+
+/// The groups whose budget is spent. The calls of a stopped group are refused anyway.
+fn spent_groups(app: &App, now: Timestamp) -> Vec<String> {
+    let policies = app.web().guard.policies();
+    let is_spent = |name: &str| policies.group(name).is_some_and(|group| group.limits.is_spent(now));
+    let groups = app.web().store.groups().all().into_iter();
+    groups.filter(|group| group.stopped_at.is_none() && is_spent(&group.name)).map(|group| group.name.clone()).collect()
 }
 
 /// Active agents whose calls are refused because a budget is spent.

@@ -2,7 +2,7 @@
 
 use store::{AgentCounts, Totals};
 
-use crate::pages::needs::{Cause, NeedCounts, STOPPED_READ};
+use crate::pages::needs::{Cause, Loss, NeedCounts, STOPPED_READ};
 
 pub(in crate::pages) const SEE_AGENT: &str = "See the agent";
 pub(in crate::pages) const SEE_INCIDENT: &str = "See the incident";
@@ -22,6 +22,8 @@ pub(in crate::pages) const SEE_REPLICAS: &str = "See the replicas";
 pub(in crate::pages) const ALONE: &str = "decides alone: this replica cannot reach the engine that all of them share. Calls go through and kills hold here, \
      but a loop that is spread over replicas scores lower.";
 pub(in crate::pages) const SPENT: &str = "has spent its budget: its calls are refused.";
+pub(in crate::pages) const SPENT_GROUP: &str = "has spent its budget: the calls of its agents are refused.";
+pub(in crate::pages) const SEE_GROUP: &str = "See the group";
 
 pub(in crate::pages) const SEE_AGENTS: &str = "See all of them";
 /// The words for one further agent, and for several.
@@ -111,8 +113,16 @@ pub(in crate::pages) fn not_recording(trouble: &str) -> String {
 }
 
 /// The outcome of most calls of such an agent, in short.
-pub(in crate::pages) fn mostly(are_refused: bool) -> &'static str {
-    if are_refused { "Most calls are refused" } else { "Most calls fail" }
+pub(in crate::pages) fn mostly(loss: Loss) -> &'static str {
+    match loss {
+        Loss::Failed => "Most calls fail",
+        Loss::Refused => "Most calls are refused",
+    }
+}
+
+/// A group as the subject of a sentence.
+pub(in crate::pages) fn group(name: &str) -> String {
+    format!("The group {name}")
 }
 
 /// How many calls failed or were refused, and the error of the newest failed one.

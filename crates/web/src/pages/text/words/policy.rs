@@ -36,6 +36,11 @@ pub(in crate::pages) fn other_limits(policy: &Policy) -> Vec<String> {
     sentences
 }
 
+/// The rates that the agents of a group share.
+pub(in crate::pages) fn shared_rates(group: &str, policy: &Policy) -> Vec<String> {
+    policy.rate_limits.iter().map(|limit| format!("The group {group}, all agents together: {}", rate(limit))).collect()
+}
+
 /// The name of the current period.
 pub(in crate::pages) fn period(period: BudgetPeriod) -> &'static str {
     match period {
