@@ -25,7 +25,7 @@ use crate::headers;
 use crate::policy::CallPolicy;
 use crate::policy::model_override::{ModelPlaces, override_model};
 use crate::request::conversation::{Found, find_conversation};
-use crate::request::read::{EarlierAnswers, ReadBody, ReadRequest};
+use crate::request::read::{ReadBody, ReadRequest, earlier_answers};
 use crate::request::route::{Identified, Route};
 use crate::truncate;
 use crate::upload::{Outgoing, Upload};
@@ -128,7 +128,7 @@ async fn admit_conversation<'a>(
     let mut expected = Expected::of_conversation(endpoint.dialect);
 
     let asked = core.blocking.run(body.length(), || body.read_json(&core, endpoint.dialect)).await;
-    let earlier = asked.as_ref().map(|asked| EarlierAnswers::find(&core, &call.event.agent, asked));
+    let earlier = asked.as_ref().map(|asked| earlier_answers(&core, &call.event.agent, asked));
     let earlier = earlier.unwrap_or_default();
     let complete = |asked| core.catch_panic.run(|| ReadRequest::new(&parts.headers, &body, asked, &earlier));
     let request = asked.and_then(|asked| complete(asked).unwrap_or(Err(Unscored::DetectionFailed)));

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use guard::{GrowingBody, PastCall, PastCalls};
 use http::HeaderMap;
-use model::{Answered, Fingerprint, Format, Timestamp};
+use model::{AgentId, Fingerprint, Format, Timestamp};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use wire::{AnswerReader, Dialect};
+use wire::{Answer, AnswerReader, Chains, Dialect, KeptLink};
 
 use super::messages::STEP_MS;
 
@@ -33,7 +33,7 @@ pub(super) struct Recorded<'a> {
 /// The calls of a run.
 pub(super) fn fingerprints(recorded: &[Recorded<'_>]) -> Result<Vec<Fingerprint>, String> {
     let mut calls: Vec<Fingerprint> = Vec::with_capacity(recorded.len());
-    let mut past = PastCalls::default();
+    let mut past = Past::new()?;
     for (place, call) in recorded.iter().enumerate() {
         let fingerprint = call.fingerprint(&mut past, calls.last());
         let fingerprint = fingerprint.map_err(|reason| format!("calls[{place}].{reason}"))?;
@@ -44,25 +44,50 @@ pub(super) fn fingerprints(recorded: &[Recorded<'_>]) -> Result<Vec<Fingerprint>
     Ok(calls)
 }
 
+/// What earlier calls of the run said, for requests that carry only what is new.
+struct Past {
+    prints: PastCalls,
+    agent: AgentId,
+    chains: Chains,
+}
+
+impl Past {
+    fn new() -> Result<Past, String> {
+        let agent = AgentId::parse("replay").map_err(|error| error.to_string())?;
+        Ok(Past { prints: PastCalls::default(), agent, chains: Chains::new(CHAINS) })
+    }
+}
+
+/// How many bytes of earlier calls are kept: those of a very long run.
+const CHAINS: usize = 64 << 20;
+
 impl Recorded<'_> {
-    fn fingerprint(&self, past: &mut PastCalls, before: Option<&Fingerprint>) -> Result<Fingerprint, String> {
+    fn fingerprint(&self, past: &mut Past, before: Option<&Fingerprint>) -> Result<Fingerprint, String> {
         let (number, before) = (before.map_or(0, |call| call.number) + 1, before.map(|call| call.time));
         let dialect = self.dialect()?;
         let body = self.request.get().as_bytes();
-        let asked = wire::read_request(dialect, body).map_err(|unread| format!("request: {unread}"))?;
+        let mut asked = wire::read_request(dialect, body).map_err(|unread| format!("request: {unread}"))?;
+        let earlier = past.chains.earlier_answers(&past.agent, &asked);
+        earlier.complete(&mut asked);
         let time = self.time(before)?;
-        let answered = self.response.and_then(|response| answered(dialect, response));
-        let call = PastCall {
+        let answer = self.response.map(|response| answer(dialect, response)).unwrap_or_default();
+        let conversation = wire::conversation_of(&HeaderMap::new(), &asked);
+        let fingerprint = past.prints.fingerprint(&PastCall {
             number,
             time,
             silence_ms: before.map_or(0, |before| time.as_millis() - before.as_millis()),
-            conversation: &wire::conversation_of(&HeaderMap::new(), &asked),
+            conversation: &conversation,
             body: GrowingBody::default().hash(body),
             asked: &asked,
-            answered: answered.as_ref(),
+            answered: answer.answered.as_ref(),
             is_sample: false,
-        };
-        Ok(past.fingerprint(&call))
+        });
+        if answer.answered.is_some()
+            && let Some(link) = KeptLink::of_request(&conversation, &asked)
+        {
+            past.chains.remember(&past.agent, link, &answer);
+        }
+        Ok(fingerprint)
     }
 
     fn time(&self, before: Option<Timestamp>) -> Result<Timestamp, String> {
@@ -140,13 +165,14 @@ fn is_anthropic_message(response: &RawValue) -> bool {
     fields.kind.is_some_and(|kind| kind == "message")
 }
 
-/// The answer; `None` if it is an error or unreadable.
-fn answered(dialect: Dialect, response: &RawValue) -> Option<Answered> {
+/// The answer, which holds nothing if it is an error or unreadable.
+fn answer(dialect: Dialect, response: &RawValue) -> Answer {
     let fields: AnswerFields<'_> = serde_json::from_str(response.get()).unwrap_or_default();
     if fields.kind.is_none() && fields.role.is_some_and(|role| role == "assistant") {
-        return wire::read_assistant_message(response.get(), usize::MAX);
+        let answered = wire::read_assistant_message(response.get(), usize::MAX);
+        return Answer { answered, ..Answer::default() };
     }
     let mut reader = AnswerReader::new(dialect, &HeaderMap::new(), usize::MAX);
     reader.feed(response.get().as_bytes());
-    reader.finish().answered
+    reader.finish()
 }

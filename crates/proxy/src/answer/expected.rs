@@ -1,9 +1,9 @@
 //! What the request reveals about its answer.
 
 use http::Method;
-use wire::{Dialect, Endpoint};
+use wire::{Dialect, Endpoint, KeptLink};
 
-use crate::request::read::{KeptLink, ReadRequest};
+use crate::request::read::ReadRequest;
 
 /// What the request reveals about its answer.
 #[derive(Default)]

@@ -11,19 +11,15 @@ mod observer;
 pub(crate) mod tee;
 pub(crate) mod usage;
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use http::response::Parts;
-use model::Answered;
-use wire::{Answer, Link};
+use wire::Answer;
 
 use self::error_body::ErrorBody;
 use self::expected::{Content, Expected};
 use self::observer::Observer;
 use self::usage::note_usage;
 use crate::call::Call;
-use crate::request::read::KeptLink;
 use crate::truncate;
 
 /// A call whose answer is passing to the client.
@@ -115,11 +111,10 @@ impl Answering {
         if answer.error.is_some() {
             return self.call.report_failure();
         }
-        let answered = answer.answered.unwrap_or_default();
         if let Some(link) = self.expected.link.take() {
-            remember(&self.call, *link, answer.id.as_deref(), &answer.call_items, &answered);
+            self.call.core.chains.lock().remember(&self.call.event.agent, *link, &answer);
         }
-        self.call.report_answer(&answered);
+        self.call.report_answer(&answer.answered.unwrap_or_default());
     }
 
     /// Reads an answer that ends before it is complete.
@@ -162,22 +157,6 @@ impl Drop for Answering {
             self.call.record();
         } else if self.observer.is_some() {
             self.read_partial();
-        }
-    }
-}
-
-/// Remembers what later requests leave out that continue the answer with this `id`, or that refer
-/// to its `call_items`.
-fn remember(call: &Call, kept: KeptLink, id: Option<&str>, call_items: &[(String, usize)], answered: &Answered) {
-    let KeptLink { link, kept_in } = kept;
-    let link = Arc::new(link.answered(answered.tool_calls.clone()));
-    let mut chains = call.core.chains.lock();
-    for name in id.into_iter().chain(kept_in.as_deref()) {
-        chains.put(&call.event.agent, name, Arc::clone(&link));
-    }
-    for (item, place) in call_items {
-        if let Some(tool_call) = answered.tool_calls.get(*place) {
-            chains.put(&call.event.agent, item, Arc::new(Link::to_call(tool_call.clone())));
         }
     }
 }

@@ -1,12 +1,10 @@
 //! The body of a request and its content. A body is decompressed once and its JSON is read once;
 //! policies, the detector and the evidence share the result.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use http::HeaderMap;
-use model::{AgentId, Asked, Continues, Unread, Unscored};
-use wire::{Dialect, Link};
+use model::{AgentId, Asked, Unread, Unscored};
+use wire::{Dialect, EarlierAnswers, KeptLink};
 
 use super::decode::decode_body;
 use crate::core::Core;
@@ -59,27 +57,12 @@ pub(crate) fn flatten<T>(read: Option<Result<T, Unread>>) -> Result<T, Unscored>
     }
 }
 
-/// Earlier answers that a request refers to instead of carrying them.
-#[derive(Default)]
-pub(crate) struct EarlierAnswers {
-    /// The answer that the request continues.
-    continued: Option<Arc<Link>>,
-    /// The tool calls that the request only refers to.
-    referenced: Vec<Arc<Link>>,
-}
-
-impl EarlierAnswers {
-    /// Finds what `asked` refers to.
-    pub(crate) fn find(core: &Core, agent: &AgentId, asked: &Asked<'_>) -> EarlierAnswers {
-        if asked.continues.is_none() && asked.referenced_items.is_empty() {
-            return EarlierAnswers::default();
-        }
-        let chains = core.chains.lock();
-        EarlierAnswers {
-            continued: asked.continues.as_ref().and_then(|it| chains.get(agent, it.id())),
-            referenced: asked.referenced_items.iter().filter_map(|id| chains.get(agent, id)).collect(),
-        }
+/// Finds the earlier answers that `asked` refers to instead of carrying them.
+pub(crate) fn earlier_answers(core: &Core, agent: &AgentId, asked: &Asked<'_>) -> EarlierAnswers {
+    if asked.continues.is_none() && asked.referenced_items.is_empty() {
+        return EarlierAnswers::default();
     }
+    core.chains.lock().earlier_answers(agent, asked)
 }
 
 /// The content of a request.
@@ -97,15 +80,11 @@ impl<'a> ReadRequest<'a> {
     pub(crate) fn new(
         headers: &HeaderMap,
         body: &'a ReadBody,
-        asked: Box<Asked<'a>>,
+        mut asked: Box<Asked<'a>>,
         earlier: &'a EarlierAnswers,
     ) -> Result<ReadRequest<'a>, Unscored> {
         let plain = body.plain.as_ref().map_err(|reason| *reason)?;
-        let mut asked = match &earlier.continued {
-            Some(link) => Box::new(link.extend(*asked)),
-            None => asked,
-        };
-        earlier.referenced.iter().for_each(|link| link.resolve(&mut asked));
+        earlier.complete(&mut asked);
         let conversation = wire::conversation_of(headers, &asked);
         let tokens = wire::asked_tokens(plain.len(), &asked);
         Ok(ReadRequest { plain, asked, conversation, tokens })
@@ -114,20 +93,6 @@ impl<'a> ReadRequest<'a> {
     /// What later requests that continue this one will leave out; `None` if the provider does not
     /// keep it.
     pub(crate) fn link(&self) -> Option<Box<KeptLink>> {
-        self.asked.is_kept.then(|| {
-            let kept_in = match &self.asked.continues {
-                Some(Continues::Conversation(id)) => Some(id.clone().into_owned()),
-                _ => None,
-            };
-            Box::new(KeptLink { link: Link::new(&self.conversation, &self.asked, Vec::new()), kept_in })
-        })
+        KeptLink::of_request(&self.conversation, &self.asked).map(Box::new)
     }
-}
-
-/// The remembered part of a request that the provider keeps.
-pub(crate) struct KeptLink {
-    pub(crate) link: Link,
-    /// The conversation that the provider keeps it in: the next request names that instead of the
-    /// answer.
-    pub(crate) kept_in: Option<String>,
 }

@@ -5,17 +5,20 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::mem;
 use std::sync::Arc;
 
-use model::{AgentId, Asked, ToolCall};
+use model::{AgentId, Asked, Continues, ToolCall};
 use twox_hash::XxHash3_128;
+
+use crate::answer::Answer;
 
 /// Roughly the size of a link without its texts.
 const LINK: usize = 320;
 
 /// The part of a call that requests continuing from it leave out.
 #[derive(Debug)]
-pub struct Link {
+struct Link {
     conversation: String,
     prompt: Vec<String>,
     attachments: Vec<String>,
@@ -27,7 +30,7 @@ pub struct Link {
 
 impl Link {
     /// Creates the link of a call in `conversation` that was answered with these tool calls.
-    pub fn new(conversation: &str, asked: &Asked<'_>, called: Vec<ToolCall<'static>>) -> Link {
+    fn new(conversation: &str, asked: &Asked<'_>, called: Vec<ToolCall<'static>>) -> Link {
         Link {
             conversation: conversation.to_owned(),
             prompt: owned(&asked.prompt),
@@ -40,22 +43,22 @@ impl Link {
     }
 
     /// Creates the link of one tool call, for requests that refer to it by its item id.
-    pub fn to_call(call: ToolCall<'static>) -> Link {
+    fn to_call(call: ToolCall<'static>) -> Link {
         Link::new("", &Asked::default(), vec![call])
     }
 
     /// Adds the tool calls that `asked` only refers to.
-    pub fn resolve<'a>(&'a self, asked: &mut Asked<'a>) {
+    fn resolve<'a>(&'a self, asked: &mut Asked<'a>) {
         asked.tool_calls.extend(self.called.iter().map(borrowed));
     }
 
     /// The same link with the tool calls of the answer.
-    pub fn answered(self, called: Vec<ToolCall<'static>>) -> Link {
+    fn answered(self, called: Vec<ToolCall<'static>>) -> Link {
         Link { called, ..self }
     }
 
     /// Completes a request that continues from this call.
-    pub fn extend<'a>(&'a self, mut asked: Asked<'a>) -> Asked<'a> {
+    fn extend<'a>(&'a self, mut asked: Asked<'a>) -> Asked<'a> {
         asked.session = asked.session.or(Some(Cow::Borrowed(&self.conversation)));
         let goes_on = !asked.tool_results.is_empty() && asked.tool_calls.is_empty();
         if has_prompt(&asked) && !goes_on {
@@ -94,6 +97,48 @@ impl Link {
     }
 }
 
+/// The remembered part of a request that the provider keeps.
+#[derive(Debug)]
+pub struct KeptLink {
+    link: Link,
+    /// The conversation that the provider keeps it in: the next request names that instead of the
+    /// answer.
+    kept_in: Option<String>,
+}
+
+impl KeptLink {
+    /// What later requests that continue this one will leave out; `None` if the provider does not
+    /// keep it.
+    pub fn of_request(conversation: &str, asked: &Asked<'_>) -> Option<KeptLink> {
+        asked.is_kept.then(|| {
+            let kept_in = match &asked.continues {
+                Some(Continues::Conversation(id)) => Some(id.clone().into_owned()),
+                _ => None,
+            };
+            KeptLink { link: Link::new(conversation, asked, Vec::new()), kept_in }
+        })
+    }
+}
+
+/// Earlier answers that a request refers to instead of carrying them.
+#[derive(Debug, Default)]
+pub struct EarlierAnswers {
+    /// The answer that the request continues.
+    continued: Option<Arc<Link>>,
+    /// The tool calls that the request only refers to.
+    referenced: Vec<Arc<Link>>,
+}
+
+impl EarlierAnswers {
+    /// Adds to `asked` what it refers to.
+    pub fn complete<'a>(&'a self, asked: &mut Asked<'a>) {
+        if let Some(link) = &self.continued {
+            *asked = link.extend(mem::take(asked));
+        }
+        self.referenced.iter().for_each(|link| link.resolve(asked));
+    }
+}
+
 fn has_prompt(asked: &Asked<'_>) -> bool {
     !asked.prompt.is_empty() || !asked.attachments.is_empty()
 }
@@ -127,12 +172,36 @@ impl Chains {
     }
 
     /// The link of the answer or conversation that `agent` names `id`.
-    pub fn get(&self, agent: &AgentId, id: &str) -> Option<Arc<Link>> {
+    fn get(&self, agent: &AgentId, id: &str) -> Option<Arc<Link>> {
         self.links.get(&key(agent, id)).map(|(_, link)| Arc::clone(link))
     }
 
+    /// Finds what a request of `agent` refers to.
+    pub fn earlier_answers(&self, agent: &AgentId, asked: &Asked<'_>) -> EarlierAnswers {
+        EarlierAnswers {
+            continued: asked.continues.as_ref().and_then(|it| self.get(agent, it.id())),
+            referenced: asked.referenced_items.iter().filter_map(|id| self.get(agent, id)).collect(),
+        }
+    }
+
+    /// Remembers what later requests leave out that continue `answer`, or that refer to its tool
+    /// calls.
+    pub fn remember(&mut self, agent: &AgentId, kept: KeptLink, answer: &Answer) {
+        let KeptLink { link, kept_in } = kept;
+        let tool_calls = answer.answered.as_ref().map(|answered| &answered.tool_calls[..]).unwrap_or_default();
+        let link = Arc::new(link.answered(tool_calls.to_vec()));
+        for name in answer.id.as_deref().into_iter().chain(kept_in.as_deref()) {
+            self.put(agent, name, Arc::clone(&link));
+        }
+        for (item, place) in &answer.call_items {
+            if let Some(tool_call) = tool_calls.get(*place) {
+                self.put(agent, item, Arc::new(Link::to_call(tool_call.clone())));
+            }
+        }
+    }
+
     /// Stores `link` under `id`, replacing an earlier one.
-    pub fn put(&mut self, agent: &AgentId, id: &str, link: Arc<Link>) {
+    fn put(&mut self, agent: &AgentId, id: &str, link: Arc<Link>) {
         let key = key(agent, id);
         self.remove(key);
         self.size += link.size();

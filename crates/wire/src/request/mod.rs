@@ -17,7 +17,7 @@ use std::borrow::Cow;
 
 use model::{Asked, Unread};
 
-pub use chain::{Chains, Link};
+pub use chain::{Chains, EarlierAnswers, KeptLink};
 pub use conversation::{conversation_of, is_side_call};
 pub use text_encoding::utf8_body;
 pub use transcript::{Transcript, TranscriptMessage};

@@ -38,6 +38,47 @@ fn as_calls(run: &Value) -> Value {
     json!({"id": run["id"], "calls": calls})
 }
 
+/// How a request to Responses names the steps that came before its last result.
+#[derive(Clone, Copy)]
+enum History {
+    Carried,
+    PreviousResponse,
+    ItemReferences,
+}
+
+/// The same run as requests to Responses.
+fn as_responses(run: &Value, history: History) -> Value {
+    let item = |message: &Value| match (&message["tool_calls"][0], &message["role"]) {
+        (Value::Object(call), _) => json!({
+            "type": "function_call", "id": format!("fc_{}", call["id"]), "call_id": call["id"],
+            "name": call["function"]["name"], "arguments": call["function"]["arguments"],
+        }),
+        (_, role) if role == "tool" => json!({
+            "type": "function_call_output", "call_id": message["tool_call_id"], "output": message["content"],
+        }),
+        _ => json!({"role": message["role"], "content": message["content"]}),
+    };
+    let items: Vec<Value> = run["messages"].as_array().unwrap().iter().map(item).collect();
+    let is_call = |item: &Value| item["type"] == "function_call";
+    let refer = |item: &Value| match is_call(item) {
+        true => json!({"type": "item_reference", "id": item["id"]}),
+        false => item.clone(),
+    };
+    let request = |place: usize| match history {
+        History::PreviousResponse if place > 1 => {
+            json!({"input": [items[place - 1]], "previous_response_id": format!("resp_{}", place - 2)})
+        }
+        History::ItemReferences => json!({"input": items[..place].iter().map(refer).collect::<Vec<_>>()}),
+        _ => json!({"input": items[..place]}),
+    };
+    let calls = items.iter().enumerate().filter(|(_, item)| is_call(item)).map(|(place, item)| {
+        let body =
+            json!({"id": format!("resp_{place}"), "object": "response", "status": "completed", "output": [item]});
+        json!({"request": request(place), "response": body})
+    });
+    json!({"id": run["id"], "calls": calls.collect::<Vec<_>>()})
+}
+
 fn labelled(mut run: Value, labels: Value) -> Value {
     run.as_object_mut().unwrap().extend(labels.as_object().unwrap().clone());
     run
@@ -74,6 +115,16 @@ fn both_forms_give_the_same() {
         assert_eq!(said[0]["signals"], signals);
         assert_eq!((&said[1]["runs"], &said[1]["stopped"], &said[1]["calls_saved"]), (&json!(1), &json!(1), &json!(8)));
     }
+}
+
+#[test]
+fn requests_that_name_earlier_answers_give_the_same() {
+    let folder = TempDir::new().unwrap();
+    let forms = [History::Carried, History::PreviousResponse, History::ItemReferences];
+    let runs = forms.map(|history| as_responses(&looping("r", 12), history));
+    let said = objects(&replay(&write(&folder, "runs.jsonl", &lines(&runs)), &["--json"]));
+    assert_eq!((&said[0]["killed_at"], &said[0]["score"]), (&json!(6), &json!(10.5)), "{said:?}");
+    assert_eq!((&said[1], &said[2]), (&said[0], &said[0]));
 }
 
 #[test]
