@@ -71,8 +71,10 @@ impl Reported<'_> {
 }
 
 fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
-    let is_report =
-        || asked.tool_results.iter().map(|result| result.split_whitespace().count()).sum::<usize>() >= REPORT;
+    let is_report = || {
+        let words: usize = asked.tool_results.iter().map(|result| result.split_whitespace().count()).sum();
+        words >= REPORT && !asked.tool_results.iter().any(|result| kind::is_launch(result))
+    };
     let kind = match kind::of_calls(asked.tool_calls) {
         // A sub-agent that reports was asked to find something out; one that only says that it is
         // done has done something.

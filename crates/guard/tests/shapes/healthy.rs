@@ -109,6 +109,18 @@ fn sub_agents_that_begin_alike() {
 }
 
 #[test]
+fn sub_agents_that_are_started_in_the_background() {
+    check(|client, round| {
+        let task = json!({"description": words(round, 3), "prompt": words(round, 40), "run_in_background": true});
+        client.tool(
+            "Agent",
+            &task,
+            "Async agent launched successfully. You are notified when it has finished its task.",
+        );
+    });
+}
+
+#[test]
 fn identical_calls_fanned_out_in_one_turn() {
     check(|client, round| {
         let call = ("roll_dice", json!({"sides": 6, "for": words(round, 1)}), "rolled");

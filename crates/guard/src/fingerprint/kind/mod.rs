@@ -70,6 +70,12 @@ pub(super) fn is_delegation(call: &ToolCall<'_>) -> bool {
     Words::of(&call.name).any(&DELEGATION) && hands_over.iter().any(|key| call.arguments.contains(key))
 }
 
+/// Whether a result only says that a sub-agent works on its task from now on.
+pub(super) fn is_launch(result: &str) -> bool {
+    let head = result[..result.floor_char_boundary(80)].to_ascii_lowercase();
+    ["launched", "spawned", "in the background"].iter().any(|word| head.contains(word))
+}
+
 /// Whether a call checks something: an agent may check many things, and finding nothing wrong is
 /// good news.
 pub(super) fn is_verdict(call: &ToolCall<'_>) -> bool {
