@@ -5,7 +5,7 @@ use std::sync::Arc;
 use guard::Guard;
 use model::{CallId, Clock, Providers, RecorderHandle};
 use parking_lot::Mutex;
-use wire::Chains;
+use wire::{Chains, RebuiltPrompts};
 
 use crate::budgets::budget_clock::BudgetClock;
 use crate::budgets::budget_waiters::BudgetWaiters;
@@ -21,6 +21,9 @@ use crate::upstream::destination::Destinations;
 /// Memory for requests that carry only what is new, in bytes.
 const CHAINS: usize = 32 << 20;
 
+/// Memory for prompts that are rebuilt at every step, in lines of about 20 bytes.
+const REBUILT_LINES: usize = 1 << 20;
+
 /// The state that all calls share.
 pub(crate) struct Core {
     pub(crate) config: ProxyConfig,
@@ -35,6 +38,7 @@ pub(crate) struct Core {
     pub(crate) blocking: Blocking,
     pub(crate) body_budget: BodyBudget,
     pub(crate) chains: Mutex<Chains>,
+    pub(crate) rebuilt: Mutex<RebuiltPrompts>,
     pub(crate) budget_waiters: BudgetWaiters,
     pub(crate) budget_clock: BudgetClock,
     /// Sorts before the id of every call since the start.
@@ -69,6 +73,7 @@ impl Core {
             blocking: Blocking::default(),
             body_budget: BodyBudget::new(config.bodies_in_flight),
             chains: Mutex::new(Chains::new(CHAINS)),
+            rebuilt: Mutex::new(RebuiltPrompts::new(REBUILT_LINES)),
             budget_waiters: BudgetWaiters::default(),
             budget_clock: BudgetClock::new(clock.clone()),
             started: CallId::new(),

@@ -130,7 +130,7 @@ async fn admit_conversation<'a>(
     let asked = core.blocking.run(body.length(), || body.read_json(&core, endpoint.dialect)).await;
     let earlier = asked.as_ref().map(|asked| earlier_answers(&core, &call.event.agent, asked));
     let earlier = earlier.unwrap_or_default();
-    let complete = |asked| core.catch_panic.run(|| ReadRequest::new(&parts.headers, &body, asked, &earlier));
+    let complete = |asked| core.catch_panic.run(|| ReadRequest::new(call, &parts.headers, &body, asked, &earlier));
     let request = asked.and_then(|asked| complete(asked).unwrap_or(Err(Unscored::DetectionFailed)));
 
     let model = policy.reserve(call, request.as_ref(), body.raw.len()).await?;

@@ -22,7 +22,7 @@ pub use percent_decoding::percent_decoded;
 pub use prices::{Price, Prices, Rates, Unpriced, asked_tokens, body_tokens, estimated_usage, price_line};
 pub use refusal::{Fault, Refusal, RefusalKind, RefusalStatus, refuse};
 pub use request::{
-    Chains, EarlierAnswers, KeptLink, Transcript, TranscriptMessage, conversation_of, is_side_call, read_request,
-    utf8_body,
+    Chains, EarlierAnswers, KeptLink, RebuiltPrompt, RebuiltPrompts, RunId, Transcript, TranscriptMessage,
+    conversation_of, is_side_call, read_request, utf8_body,
 };
 pub use splice::{UsageFilter, ask_for_usage, body_with_model, needs_include_usage, path_with_model};

@@ -3,6 +3,7 @@
 
 mod browser;
 mod healthy;
+mod rebuilt;
 mod steps;
 mod stuck;
 

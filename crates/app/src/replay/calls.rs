@@ -8,7 +8,7 @@ use http::HeaderMap;
 use model::{AgentId, Fingerprint, Format, Timestamp};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use wire::{Answer, AnswerReader, Chains, Dialect, KeptLink};
+use wire::{Answer, AnswerReader, Chains, Dialect, KeptLink, RebuiltPrompt, RebuiltPrompts};
 
 use super::messages::STEP_MS;
 
@@ -30,6 +30,9 @@ pub(super) struct Recorded<'a> {
     sample: Option<bool>,
 }
 
+/// Memory for prompts that are rebuilt at every step, in lines.
+const REBUILT_LINES: usize = 1 << 20;
+
 /// The calls of a run.
 pub(super) fn fingerprints(recorded: &[Recorded<'_>]) -> Result<Vec<Fingerprint>, String> {
     let mut calls: Vec<Fingerprint> = Vec::with_capacity(recorded.len());
@@ -49,12 +52,18 @@ struct Past {
     prints: PastCalls,
     agent: AgentId,
     chains: Chains,
+    rebuilt: RebuiltPrompts,
 }
 
 impl Past {
     fn new() -> Result<Past, String> {
         let agent = AgentId::parse("replay").map_err(|error| error.to_string())?;
-        Ok(Past { prints: PastCalls::default(), agent, chains: Chains::new(CHAINS) })
+        Ok(Past {
+            prints: PastCalls::default(),
+            agent,
+            chains: Chains::new(CHAINS),
+            rebuilt: RebuiltPrompts::new(REBUILT_LINES),
+        })
     }
 }
 
@@ -69,8 +78,12 @@ impl Recorded<'_> {
         let mut asked = wire::read_request(dialect, body).map_err(|unread| format!("request: {unread}"))?;
         let earlier = past.chains.earlier_answers(&past.agent, &asked);
         earlier.complete(&mut asked);
+        let run = RebuiltPrompt::of(&asked).map(|prompt| past.rebuilt.place("", &prompt, &mut asked));
         let time = self.time(before)?;
         let answer = self.response.map(|response| answer(dialect, response)).unwrap_or_default();
+        if let (Some(run), Some(answered)) = (run, &answer.answered) {
+            past.rebuilt.answered(run, answered);
+        }
         let conversation = wire::conversation_of(&HeaderMap::new(), &asked);
         let fingerprint = past.prints.fingerprint(&PastCall {
             number,

@@ -5,7 +5,7 @@ use guard::{Decision, Guard, GuardConfig, NewCall, Ticket, Verdict};
 use http::HeaderMap;
 use model::{AgentId, CallId, KillSwitch, Timestamp};
 use serde_json::{Value, json};
-use wire::Dialect;
+use wire::{Dialect, RebuiltPrompt, RebuiltPrompts, RunId};
 
 /// What a story may do at most: loops must have ended by then, healthy work has shown that it goes
 /// on.
@@ -17,6 +17,9 @@ pub(crate) struct Client {
     agent: AgentId,
     now: i64,
     messages: Vec<Value>,
+    rebuilt: RebuiltPrompts,
+    /// The run that the newest request belongs to, if its prompt is rebuilt at every step.
+    run: Option<RunId>,
     model: &'static str,
     session: Option<String>,
     calls: usize,
@@ -31,6 +34,8 @@ pub(crate) fn killed_at(mut round: impl FnMut(&mut Client, usize)) -> Option<usi
         agent: AgentId::parse("my-agent").unwrap(),
         now: 1_700_000_000_000,
         messages: Vec::new(),
+        rebuilt: RebuiltPrompts::new(1 << 20),
+        run: None,
         model: "any",
         session: None,
         calls: 0,
@@ -114,6 +119,9 @@ impl Client {
             self.wait(2);
             let answered = wire::read_assistant_message(&message.to_string(), usize::MAX).unwrap();
             self.guard.on_answer(&ticket, &answered, Timestamp::from_millis(self.now));
+            if let Some(run) = self.run {
+                self.rebuilt.answered(run, &answered);
+            }
         }
         self.messages.push(message);
     }
@@ -158,7 +166,8 @@ impl Client {
         self.calls += 1;
         self.wait(1);
         let body = json!({"model": self.model, "session_id": self.session, "messages": self.messages}).to_string();
-        let asked = wire::read_request(Dialect::ChatCompletions, body.as_bytes()).unwrap();
+        let mut asked = wire::read_request(Dialect::ChatCompletions, body.as_bytes()).unwrap();
+        self.run = RebuiltPrompt::of(&asked).map(|prompt| self.rebuilt.place(self.agent.as_str(), &prompt, &mut asked));
         let call = NewCall {
             agent: &self.agent,
             call: CallId::new(),

@@ -1,7 +1,7 @@
 //! What the request reveals about its answer.
 
 use http::Method;
-use wire::{Dialect, Endpoint, KeptLink};
+use wire::{Dialect, Endpoint, KeptLink, RunId};
 
 use crate::request::read::ReadRequest;
 
@@ -14,6 +14,8 @@ pub(crate) struct Expected {
     pub(crate) asked_tokens: u64,
     /// What later requests that continue this one will leave out. Boxed, because few calls have it.
     pub(crate) link: Option<Box<KeptLink>>,
+    /// The run that is told of the answer.
+    pub(crate) run: Option<RunId>,
     /// Whether the proxy asked for the usage of the stream on behalf of the client.
     pub(crate) asks_for_usage: bool,
 }
@@ -61,5 +63,6 @@ impl Expected {
     pub(crate) fn set_request(&mut self, request: &ReadRequest<'_>) {
         self.asked_tokens = request.tokens;
         self.link = request.link();
+        self.run = request.run;
     }
 }

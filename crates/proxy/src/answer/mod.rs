@@ -114,7 +114,11 @@ impl Answering {
         if let Some(link) = self.expected.link.take() {
             self.call.core.chains.lock().remember(&self.call.event.agent, *link, &answer);
         }
-        self.call.report_answer(&answer.answered.unwrap_or_default());
+        let answered = answer.answered.unwrap_or_default();
+        if let Some(run) = self.expected.run {
+            self.call.core.rebuilt.lock().answered(run, &answered);
+        }
+        self.call.report_answer(&answered);
     }
 
     /// Reads an answer that ends before it is complete.

@@ -4,9 +4,10 @@
 use bytes::Bytes;
 use http::HeaderMap;
 use model::{AgentId, Asked, Unread, Unscored};
-use wire::{Dialect, EarlierAnswers, KeptLink};
+use wire::{Dialect, EarlierAnswers, KeptLink, RebuiltPrompt, RunId};
 
 use super::decode::decode_body;
+use crate::call::Call;
 use crate::core::Core;
 use crate::encoding::Encoding;
 use crate::upload::{BrokenUpload, Upload};
@@ -73,11 +74,15 @@ pub(crate) struct ReadRequest<'a> {
     pub(crate) conversation: String,
     /// The approximate number of input tokens.
     pub(crate) tokens: u64,
+    /// The run that it belongs to, if its prompt is rebuilt at every step.
+    pub(crate) run: Option<RunId>,
 }
 
 impl<'a> ReadRequest<'a> {
-    /// Completes `asked`, read from `body`, with the earlier answers that it refers to.
+    /// Completes `asked`, read from `body`, with the earlier answers that it refers to, and with what
+    /// came before a prompt that is rebuilt at every step.
     pub(crate) fn new(
+        call: &Call,
         headers: &HeaderMap,
         body: &'a ReadBody,
         mut asked: Box<Asked<'a>>,
@@ -85,9 +90,11 @@ impl<'a> ReadRequest<'a> {
     ) -> Result<ReadRequest<'a>, Unscored> {
         let plain = body.plain.as_ref().map_err(|reason| *reason)?;
         earlier.complete(&mut asked);
+        let run = RebuiltPrompt::of(&asked)
+            .map(|prompt| call.core.rebuilt.lock().place(call.event.agent.as_str(), &prompt, &mut asked));
         let conversation = wire::conversation_of(headers, &asked);
         let tokens = wire::asked_tokens(plain.len(), &asked);
-        Ok(ReadRequest { plain, asked, conversation, tokens })
+        Ok(ReadRequest { plain, asked, conversation, tokens, run })
     }
 
     /// What later requests that continue this one will leave out; `None` if the provider does not

@@ -6,6 +6,7 @@ mod conversation;
 mod history;
 mod known_values;
 mod message;
+mod rebuilt;
 mod session;
 mod step;
 mod talk;
@@ -19,6 +20,7 @@ use model::{Asked, Unread};
 
 pub use chain::{Chains, EarlierAnswers, KeptLink};
 pub use conversation::{conversation_of, is_side_call};
+pub use rebuilt::{RebuiltPrompt, RebuiltPrompts, RunId};
 pub use text_encoding::utf8_body;
 pub use transcript::{Transcript, TranscriptMessage};
 

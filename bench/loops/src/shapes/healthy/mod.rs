@@ -8,6 +8,7 @@ mod fleets;
 mod looks;
 mod outputs;
 mod paging;
+mod rebuilt;
 mod repairs;
 mod retries;
 mod schedules;
@@ -32,6 +33,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     shapes.extend(bearings::shapes());
     shapes.extend(fleets::shapes());
     shapes.extend(text_agents::shapes());
+    shapes.extend(rebuilt::shapes());
     shapes.extend(browsing::shapes());
     shapes.extend(trades::shapes());
     shapes.extend(errands::shapes());

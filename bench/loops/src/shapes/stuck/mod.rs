@@ -8,6 +8,7 @@ mod errands;
 mod errors;
 mod fixed;
 mod plans;
+mod rebuilt;
 mod searches;
 mod started_over;
 mod talk;
@@ -30,6 +31,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     shapes.extend(talk::shapes());
     shapes.extend(started_over::shapes());
     shapes.extend(text_agents::shapes());
+    shapes.extend(rebuilt::shapes());
     shapes.extend(browsers::shapes());
     shapes.extend(crowds::shapes());
     shapes.extend(tries::shapes());

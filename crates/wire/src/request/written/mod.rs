@@ -79,6 +79,16 @@ impl<'a> WrittenHistory<'a> {
     }
 }
 
+/// The actions in an answer of the model.
+pub(crate) fn actions_of(answer: &str) -> Vec<ToolCall<'static>> {
+    model_text::read(answer).calls
+}
+
+/// Whether a prompt that holds its history shows the current page instead of all results.
+pub(crate) fn shows_page(prompt: &str) -> bool {
+    page::read(prompt, false).is_some()
+}
+
 /// The observation: texts and pictures.
 fn observed<'a>(texts: &[&str], prompt: &Content<'a>) -> Vec<Cow<'a, str>> {
     let texts = texts.iter().map(|text| Cow::Owned(page::comparable(text).into_owned()));

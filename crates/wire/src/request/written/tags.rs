@@ -89,7 +89,10 @@ fn call_of(element: &Element<'_>) -> Option<ToolCall<'static>> {
         name if is_wrapper(name) => wrapped(element.inside),
         "function" => Some(call(element.attributes.strip_prefix('=')?.trim(), element.inside)),
         "invoke" => Some(call(attribute(element.attributes, "name")?, element.inside)),
-        "action" => Some(announced(element.inside)),
+        "action" => Some(match attribute(element.attributes, "name") {
+            Some(name) => call(name, element.inside),
+            None => announced(element.inside),
+        }),
         name if element.attributes.trim().is_empty() => Some(call(name, element.inside)),
         _ => None,
     }
