@@ -18,8 +18,7 @@ pub(crate) use self::session::Session;
 pub(crate) use crate::sql::{Arguments, Connection, Durability, Merge, OnConflict, Pool, Row, Source, Value, text};
 
 pub(crate) use self::row_insert::{INSERT_OR_IGNORE, RowInsert, execute_with};
-/// Needed with either database: they protect the process's own memory and directory.
-pub(crate) use crate::sqlite::rescue::{Held, hold_kills};
+pub(crate) use crate::sqlite::rescue::MemoryState;
 pub(crate) use crate::sqlite::{Generation, KillsInMemory};
 
 pub(crate) use crate::postgres::Lock;

@@ -4,7 +4,7 @@ use tokio::time::{Duration, Instant};
 
 use super::Connection;
 use crate::sql::Durability;
-use crate::sqlite::rescue::Held;
+use crate::sqlite::rescue::MemoryState;
 use crate::{StoreError, postgres, sqlite};
 
 /// PostgreSQL has no files to check: a lost connection reports every failure.
@@ -117,10 +117,18 @@ impl Session {
     }
 
     /// Writes a new file in the place of the one that was lost, and returns what to tell people.
-    pub(crate) async fn rescue(&mut self, held: Held<'_>) -> Result<String, StoreError> {
+    pub(crate) async fn rescue(&mut self, memory: MemoryState<'_>) -> Result<String, StoreError> {
         match self {
-            Session::Sqlite(session) => session.rescue(held).await,
+            Session::Sqlite(session) => session.rescue(memory).await,
             Session::Postgres(_) => Err(StoreError::Unavailable("a server's files are not ours".to_owned())),
+        }
+    }
+
+    /// Writes the kills that memory holds to files that another program changed.
+    pub(crate) async fn write_kills(&mut self, memory: &MemoryState<'_>) -> Result<(), sqlx::Error> {
+        match self {
+            Session::Sqlite(session) => session.write_kills(memory).await,
+            Session::Postgres(_) => Ok(()),
         }
     }
 

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use super::file_watch::{FileState, FileWatch};
 use super::files::Loss;
-use super::rescue::{self, CopyExtent, Held};
+use super::rescue::{self, CopyExtent, MemoryState};
 use super::write_connection::WriteConnection;
 use super::{Generation, checkpoint, connect, is_damage};
 use crate::StoreError;
@@ -119,9 +119,9 @@ impl Session {
 
     /// Writes a new database in the place of the one that was lost, and returns what to tell
     /// people.
-    pub(crate) async fn rescue(&mut self, held: Held<'_>) -> Result<String, StoreError> {
-        let now = held.now;
-        let extent = self.write_copy(held).await?;
+    pub(crate) async fn rescue(&mut self, memory: MemoryState<'_>) -> Result<String, StoreError> {
+        let now = memory.now;
+        let extent = self.write_copy(memory).await?;
         let replaced = rescue::swap(&self.database, now).map_err(|error| StoreError::Setup(error.to_string()))?;
         let loss = self.watch.loss.clone();
         self.reset().await;
@@ -131,19 +131,26 @@ impl Session {
         Ok(describe_rescue(loss.as_ref(), extent, replaced))
     }
 
+    /// Writes the kills that memory holds to files that another program changed.
+    pub(crate) async fn write_kills(&mut self, memory: &MemoryState<'_>) -> Result<(), sqlx::Error> {
+        let mut transaction = self.begin(Durability::Full).await?;
+        rescue::write_kills(&mut transaction, memory).await?;
+        transaction.commit().await
+    }
+
     /// Pauses before the next rescue, because one that began at `began` failed.
     pub(crate) fn pause_rescue(&mut self, began: Instant) {
         self.watch.pause_rescue(began.elapsed());
     }
 
-    async fn write_copy(&mut self, held: Held<'_>) -> Result<CopyExtent, StoreError> {
+    async fn write_copy(&mut self, memory: MemoryState<'_>) -> Result<CopyExtent, StoreError> {
         // The writer's own connection comes first: its cache may hold pages that are damaged on
         // disk.
         let source: &mut SqliteConnection = match (self.connection.opened(), &mut self.watch.anchor) {
             (Some(connection), _) | (None, Some(connection)) => connection,
             (None, None) => return Err(StoreError::Unavailable("no connection has it open".to_owned())),
         };
-        rescue::write_copy(source, &self.database, held, &self.tuning).await
+        rescue::write_copy(source, &self.database, memory, &self.tuning).await
     }
 
     /// Moves the write-ahead log into the database and closes.

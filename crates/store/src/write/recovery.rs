@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::Writer;
 use super::request::ChangeRequest;
 use crate::StoreError;
-use crate::database::{Durability, Held, hold_kills};
+use crate::database::MemoryState;
 
 impl Writer {
     /// Puts a new database in the place of one that is lost, or returns why that is not possible.
@@ -50,8 +50,8 @@ impl Writer {
         self.store.config.claim_directory.claim(&self.store.config.data_dir)?;
         self.store.keys.write_if_missing()?;
         let (agents, pending) = (self.store.kills.agents(), self.pending_incidents());
-        let held = Held { agents: &agents, pending: &pending, now: self.store.config.clock.now() };
-        let notice = self.session.rescue(held).await?;
+        let memory = MemoryState { agents: &agents, pending: &pending, now: self.store.config.clock.now() };
+        let notice = self.session.rescue(memory).await?;
         tracing::warn!("{notice}");
         self.health.set_notice(notice);
         Ok(())
@@ -69,10 +69,8 @@ impl Writer {
 
     async fn write_kills_again(&mut self) -> Result<(), sqlx::Error> {
         let (agents, pending) = (self.store.kills.agents(), self.pending_incidents());
-        let held = Held { agents: &agents, pending: &pending, now: self.store.config.clock.now() };
-        let mut transaction = self.session.begin(Durability::Full).await?;
-        hold_kills(&mut transaction.connection(), &held).await?;
-        transaction.commit().await
+        let memory = MemoryState { agents: &agents, pending: &pending, now: self.store.config.clock.now() };
+        self.session.write_kills(&memory).await
     }
 
     /// The incidents that are still to be written.

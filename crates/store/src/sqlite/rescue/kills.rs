@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use super::Held;
-use crate::columns::signed;
-use crate::database::{self, Connection};
 use model::SavedAgent;
+use sqlx::SqliteConnection;
+
+use super::MemoryState;
+use crate::columns::signed;
 
 /// The incident of a kill younger than this may not have reached the writer.
 const UNWRITTEN_MS: i64 = 60_000;
@@ -35,16 +36,19 @@ impl fmt::Debug for KillsInMemory {
 }
 
 /// Deactivates every agent that is inactive in memory.
-pub(crate) async fn hold(connection: &mut Connection<'_>, held: &Held<'_>) -> Result<(), sqlx::Error> {
-    for agent in held.agents {
-        hold_one(connection, agent).await?;
+pub(crate) async fn write_kills(
+    connection: &mut SqliteConnection,
+    memory: &MemoryState<'_>,
+) -> Result<(), sqlx::Error> {
+    for agent in memory.agents {
+        write_kill(connection, agent).await?;
     }
-    forget_lost_incidents(connection, held).await
+    forget_lost_incidents(connection, memory).await
 }
 
-async fn hold_one(connection: &mut Connection<'_>, agent: &SavedAgent) -> Result<(), sqlx::Error> {
+async fn write_kill(connection: &mut SqliteConnection, agent: &SavedAgent) -> Result<(), sqlx::Error> {
     let Some(deactivation) = &agent.deactivation else { return Ok(()) };
-    database::query(
+    sqlx::query(
         "insert into agents (id, active, deactivated_by, deactivated_at, incident_id, epoch, window_floor, enabled,
             window_size, threshold, action, counting, created_at, last_seen)
          values ($1, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $3, $12)
@@ -69,20 +73,17 @@ async fn hold_one(connection: &mut Connection<'_>, agent: &SavedAgent) -> Result
 }
 
 /// Clears incidents that could not be read from their agents, so that no page links to them.
-async fn forget_lost_incidents(connection: &mut Connection<'_>, held: &Held<'_>) -> Result<(), sqlx::Error> {
-    let lost: Vec<(String, String)> = database::query_as(
+async fn forget_lost_incidents(connection: &mut SqliteConnection, memory: &MemoryState<'_>) -> Result<(), sqlx::Error> {
+    let lost: Vec<(String, String)> = sqlx::query_as(
         "select id, incident_id from agents
          where incident_id is not null and incident_id not in (select id from incidents) and deactivated_at < $1",
     )
-    .bind(held.now.as_millis() - UNWRITTEN_MS)
+    .bind(memory.now.as_millis() - UNWRITTEN_MS)
     .fetch_all(&mut *connection)
     .await?;
-    let pending: Vec<String> = held.pending.iter().map(ToString::to_string).collect();
+    let pending: Vec<String> = memory.pending.iter().map(ToString::to_string).collect();
     for (agent, _) in lost.into_iter().filter(|(_, incident)| !pending.contains(incident)) {
-        database::query("update agents set incident_id = null where id = $1")
-            .bind(agent)
-            .execute(&mut *connection)
-            .await?;
+        sqlx::query("update agents set incident_id = null where id = $1").bind(agent).execute(&mut *connection).await?;
     }
     Ok(())
 }

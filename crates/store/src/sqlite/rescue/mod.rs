@@ -12,13 +12,13 @@ use std::path::Path;
 use model::{IncidentId, SavedAgent, Timestamp};
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 
-pub(crate) use self::kills::{KillsInMemory, hold as hold_kills};
+pub(crate) use self::kills::{KillsInMemory, write_kills};
 pub(crate) use self::place::{finish_swap, swap};
 
 use super::files::beside;
 use super::{connect, migrate as run_migrations};
+use crate::StoreError;
 use crate::tuning::Tuning;
-use crate::{StoreError, database};
 
 /// The new database while it is written.
 const PARTIAL: &str = ".partial";
@@ -32,8 +32,8 @@ pub(crate) enum CopyExtent {
     Readable,
 }
 
-/// What memory adds to the copy.
-pub(crate) struct Held<'a> {
+/// What memory knows better than a database that was lost or changed.
+pub(crate) struct MemoryState<'a> {
     /// The inactive agents.
     pub(crate) agents: &'a [SavedAgent],
     /// The incidents that are still to be written.
@@ -46,13 +46,13 @@ pub(crate) struct Held<'a> {
 pub(crate) async fn write_copy(
     source: &mut SqliteConnection,
     database: &Path,
-    held: Held<'_>,
+    memory: MemoryState<'_>,
     tuning: &Tuning,
 ) -> Result<CopyExtent, StoreError> {
     let partial = beside(database, PARTIAL);
     let mut failed = None;
     for content in [Content::All, Content::Tables(copy::TABLES), Content::Tables(copy::without_history())] {
-        match write_partial(source, &partial, content, (&held, tuning)).await {
+        match write_partial(source, &partial, content, (&memory, tuning)).await {
             Ok(extent) => {
                 let kept = place::keep(&partial, database);
                 return kept.map(|()| extent).map_err(|error| StoreError::Setup(error.to_string()));
@@ -90,7 +90,7 @@ async fn write_partial(
     source: &mut SqliteConnection,
     partial: &Path,
     content: Content,
-    (held, tuning): (&Held<'_>, &Tuning),
+    (memory, tuning): (&MemoryState<'_>, &Tuning),
 ) -> Result<CopyExtent, StoreError> {
     place::create_empty(partial)?;
     let extent = match content {
@@ -106,7 +106,7 @@ async fn write_partial(
     // A copy of a damaged database may have the damage in its schema.
     migrate(partial, tuning).await?;
     let mut connection = connect::writer(partial, tuning).connect().await?;
-    kills::hold(&mut database::Connection::Sqlite(&mut connection), held).await?;
+    write_kills(&mut connection, memory).await?;
     sqlx::query("pragma wal_checkpoint(truncate)").execute(&mut connection).await?;
     connection.close().await?;
     Ok(extent)
