@@ -14,7 +14,7 @@ use share::Replica;
 use store::{AccessChange, AuditNote, Change, Changed, Notice, PeopleChange, Recorder, Store, StoreError};
 use tokio::sync::Mutex;
 
-use crate::people::People;
+use crate::accounts::Accounts;
 use crate::replicas::ReplicaNotice;
 use crate::{Control, ControlError, Parts, Token};
 
@@ -34,7 +34,7 @@ pub(crate) struct State {
     pub(crate) configured_policy: Policy,
     pub(crate) token: Token,
     pub(crate) clock: Clock,
-    pub(crate) people: People,
+    pub(crate) accounts: Accounts,
     pub(crate) turn: Mutex<()>,
     /// When the changes of other servers were last read.
     pub(crate) followed_at: parking_lot::Mutex<Option<Instant>>,
@@ -55,7 +55,7 @@ impl State {
             configured_policy: parts.configured_policy,
             token: parts.token,
             clock: parts.clock,
-            people: People::default(),
+            accounts: Accounts::default(),
             turn: Mutex::default(),
             followed_at: parking_lot::Mutex::default(),
             replica: OnceLock::new(),

@@ -6,6 +6,7 @@
 //! The exception is a deactivation by hand: it takes effect in memory at once, because the agent
 //! must stop whatever the disk does.
 
+mod accounts;
 mod agents;
 mod alerting;
 mod command;

@@ -1,4 +1,4 @@
-//! The token of the dashboard and the API, and its replacement.
+//! The token of the dashboard and the API.
 
 use std::fmt::{self, Write};
 use std::io;
@@ -6,13 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::RwLock;
 use secrecy::{ExposeSecret, SecretString};
-use store::{AuditNote, Change};
 use subtle::ConstantTimeEq;
-
-use crate::{Commands, ControlError};
-
-const CONFIGURED: &str = "The token is set by the configuration (AGENTGAZER_TOKEN, --token or token in the file): \
-                          change it there and start again.";
 
 type StoreToken = dyn Fn(&SecretString) -> io::Result<()> + Send + Sync;
 
@@ -51,7 +45,7 @@ impl Token {
     }
 
     /// Replaces it. The new one is stored first, so that the token in use is never lost.
-    fn replace(&self) -> io::Result<SecretString> {
+    pub(crate) fn replace(&self) -> io::Result<SecretString> {
         let keep = self.keep.as_ref().ok_or_else(|| io::Error::other("the configuration sets the token"))?;
         let fresh = Token::random()?;
         let mut current = self.current.write();
@@ -83,28 +77,6 @@ impl Token {
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token")
-    }
-}
-
-impl Commands {
-    /// Replaces the token. The old one is refused from now on.
-    pub async fn replace_token(&self) -> Result<SecretString, ControlError> {
-        self.exclusive(move |command| async move {
-            if !command.token.is_replaceable() {
-                return Err(ControlError::Conflict(CONFIGURED.to_owned()));
-            }
-            let fresh = command.token.replace().map_err(|error| {
-                tracing::error!(%error, "the token could not be replaced");
-                ControlError::NotStored("The new token could not be stored, so the one before stays.".to_owned())
-            })?;
-            // Written right after: the token file is not part of the database.
-            let note = AuditNote { action: "first_token.replace", target: None, details: None };
-            if let Err(error) = command.change(Change::Note(note)).await {
-                tracing::warn!(%error, "the audit log could not be written: the token was replaced");
-            }
-            Ok(fresh)
-        })
-        .await
     }
 }
 

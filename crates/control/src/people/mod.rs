@@ -1,15 +1,12 @@
-//! Users and API tokens, with their roles. They are few and needed for every request, so they are
-//! kept in memory; changes are written to disk first.
+//! Commands about users, API tokens and the token of the first start, and who holds them. Changes
+//! are written to disk first.
 
-mod password;
+mod first_token;
 mod secret;
 mod tokens;
 mod users;
 
-use std::collections::HashMap;
-
 use model::{Grant, Role, Timestamp};
-use parking_lot::RwLock;
 use store::{ApiTokenRow, PeopleChange, StoreError, UserRow};
 
 use crate::{Control, ControlError, State};
@@ -24,15 +21,6 @@ const MAX_TOKENS: usize = 1000;
 const MAX_NAME_LENGTH: usize = 100;
 /// A token's last use is written at most this often.
 const USE_STEP_MS: i64 = 60_000;
-
-/// The current users and tokens.
-#[derive(Debug, Default)]
-pub(crate) struct People {
-    users: RwLock<HashMap<String, UserRow>>,
-    /// By their hash.
-    tokens: RwLock<HashMap<String, ApiTokenRow>>,
-    hashing: password::Hashing,
-}
 
 /// The holder of an API token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,8 +39,8 @@ impl State {
     /// Reads users and tokens, also after another server has changed them.
     pub(crate) async fn load_people(&self) -> Result<(), StoreError> {
         let (users, tokens) = (self.store.users().await?, self.store.api_tokens().await?);
-        *self.people.users.write() = users.into_iter().map(|user| (user.id.clone(), user)).collect();
-        *self.people.tokens.write() = tokens.into_iter().map(|token| (token.hash.clone(), token)).collect();
+        *self.accounts.users.write() = users.into_iter().map(|user| (user.id.clone(), user)).collect();
+        *self.accounts.tokens.write() = tokens.into_iter().map(|token| (token.hash.clone(), token)).collect();
         Ok(())
     }
 }
@@ -69,7 +57,7 @@ impl Control {
         // reveals nothing about the token.
         let hash = secret::hash_of(text)?;
         let now = self.0.clock.now();
-        let tokens = self.0.people.tokens.read();
+        let tokens = self.0.accounts.tokens.read();
         let token = tokens.get(&hash).filter(|token| token.expires_at.is_none_or(|end| now < end))?;
         let holder = TokenHolder {
             id: token.id.clone(),
@@ -87,19 +75,19 @@ impl Control {
 
     /// The user with this id.
     pub fn user(&self, id: &str) -> Option<UserRow> {
-        self.0.people.users.read().get(id).cloned()
+        self.0.accounts.users.read().get(id).cloned()
     }
 
     /// All users, by name.
     pub fn users(&self) -> Vec<UserRow> {
-        let mut users: Vec<UserRow> = self.0.people.users.read().values().cloned().collect();
+        let mut users: Vec<UserRow> = self.0.accounts.users.read().values().cloned().collect();
         users.sort_by_key(|user| user.name.to_lowercase());
         users
     }
 
     /// All API tokens, oldest first.
     pub fn api_tokens(&self) -> Vec<ApiTokenRow> {
-        let mut tokens: Vec<ApiTokenRow> = self.0.people.tokens.read().values().cloned().collect();
+        let mut tokens: Vec<ApiTokenRow> = self.0.accounts.tokens.read().values().cloned().collect();
         tokens.sort_by(|a, b| (a.created_at, &a.id).cmp(&(b.created_at, &b.id)));
         tokens
     }
@@ -107,9 +95,9 @@ impl Control {
     /// The user with this name and password. Takes the same time for an unknown name.
     pub async fn check_password(&self, name: &str, password: &str) -> Option<UserRow> {
         let login = name.trim().to_lowercase();
-        let user = self.0.people.users.read().values().find(|user| user.name.to_lowercase() == login).cloned();
+        let user = self.0.accounts.users.read().values().find(|user| user.name.to_lowercase() == login).cloned();
         let hash = user.as_ref().and_then(|user| user.password_hash.clone());
-        let is_right = self.0.people.hashing.verify(password, hash).await;
+        let is_right = self.0.accounts.hashing.verify(password, hash).await;
         // Checked again: the password may have changed meanwhile.
         user.filter(|user| {
             is_right && self.user(&user.id).is_some_and(|now| now.session_version == user.session_version)
@@ -119,14 +107,14 @@ impl Control {
     /// Records that a user has logged in.
     pub fn note_login(&self, user: &str) {
         let at = self.0.clock.now();
-        if let Some(user) = self.0.people.users.write().get_mut(user) {
+        if let Some(user) = self.0.accounts.users.write().get_mut(user) {
             user.last_login = Some(at);
         }
         self.0.write_later(PeopleChange::LoggedIn { id: user.to_owned(), at });
     }
 
     fn note_token_use(&self, hash: &str, id: &str, at: Timestamp) {
-        if let Some(token) = self.0.people.tokens.write().get_mut(hash) {
+        if let Some(token) = self.0.accounts.tokens.write().get_mut(hash) {
             token.last_used = Some(at);
         }
         self.0.write_later(PeopleChange::TokenUsed { id: id.to_owned(), at });
@@ -137,9 +125,9 @@ impl State {
     /// A user or an API token whose role is limited to this group.
     pub(crate) fn holder_limited_to(&self, group: &str) -> Option<String> {
         let names = |groups: &Option<Vec<String>>| groups.iter().flatten().any(|name| name == group);
-        let users = self.people.users.read();
+        let users = self.accounts.users.read();
         let user = users.values().find(|user| names(&user.groups)).map(|user| format!("the user {}", user.name));
-        let tokens = self.people.tokens.read();
+        let tokens = self.accounts.tokens.read();
         user.or_else(|| tokens.values().find(|it| names(&it.groups)).map(|token| format!("the token {}", token.name)))
     }
 
@@ -155,7 +143,7 @@ impl State {
     }
 
     fn users_with(&self, role: Role) -> usize {
-        self.people.users.read().values().filter(|user| user.role == role && user.password_hash.is_some()).count()
+        self.accounts.users.read().values().filter(|user| user.role == role && user.password_hash.is_some()).count()
     }
 }
 

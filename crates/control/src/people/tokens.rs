@@ -48,11 +48,16 @@ impl Command {
         if new.expires_at.is_some_and(|end| end <= now) {
             return Err(ControlError::field("expires_at", "must be in the future"));
         }
-        let mut tokens = self.people.tokens.read().len();
+        let mut tokens = self.accounts.tokens.read().len();
         if tokens >= MAX_TOKENS {
             // Expired tokens do not count towards the limit.
-            tokens =
-                self.people.tokens.read().values().filter(|token| token.expires_at.is_none_or(|end| end > now)).count();
+            tokens = self
+                .accounts
+                .tokens
+                .read()
+                .values()
+                .filter(|token| token.expires_at.is_none_or(|end| end > now))
+                .count();
         }
         if tokens >= MAX_TOKENS {
             return Err(ControlError::TooMany(format!("There are {MAX_TOKENS} tokens already; revoke one first.")));
@@ -71,7 +76,7 @@ impl Command {
             last_used: None,
         };
         self.change(Change::People(PeopleChange::AddToken { token: row.clone() })).await?;
-        self.people.tokens.write().insert(row.hash.clone(), row.clone());
+        self.accounts.tokens.write().insert(row.hash.clone(), row.clone());
         Ok(CreatedToken { text, row })
     }
 
@@ -79,7 +84,7 @@ impl Command {
         let removed = self.change(Change::People(PeopleChange::RemoveToken { id: id.clone() })).await;
         // The text is not repeated: the caller may have passed a token instead of its id.
         removed.or_not_found(|| "There is no token with this id.".to_owned())?;
-        self.people.tokens.write().retain(|_, token| token.id != id);
+        self.accounts.tokens.write().retain(|_, token| token.id != id);
         Ok(())
     }
 }

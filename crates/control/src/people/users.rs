@@ -43,7 +43,7 @@ impl Commands {
         let password_hash = self.hash(new.password.as_ref(), &name).await?;
         let Grant { role, groups } = self.state().check_grant(new.grant)?;
         self.exclusive(move |command| async move {
-            if command.people.users.read().len() >= MAX_USERS {
+            if command.accounts.users.read().len() >= MAX_USERS {
                 return Err(ControlError::TooMany(format!("There are {MAX_USERS} users already; delete one first.")));
             }
             let user = UserRow {
@@ -65,7 +65,7 @@ impl Commands {
     /// Changes a user. Another role or password ends the user's sessions.
     pub async fn change_user(&self, id: String, change: UserChange) -> Result<UserRow, ControlError> {
         let name = change.name.as_deref().map(check_name).transpose()?;
-        let known = self.state().people.users.read().get(&id).map(|user| user.name.clone()).unwrap_or_default();
+        let known = self.state().accounts.users.read().get(&id).map(|user| user.name.clone()).unwrap_or_default();
         let password_hash = self.hash(change.password.as_ref(), name.as_deref().unwrap_or(&known)).await?;
         self.exclusive(move |command| async move {
             let mut user = command.known_user(&id)?;
@@ -94,12 +94,12 @@ impl Commands {
     ) -> Result<UserRow, ControlError> {
         let actor = &self.cause().actor;
         let user = actor.id.as_deref().filter(|_| actor.kind == ActorKind::User);
-        let user = user.and_then(|id| self.state().people.users.read().get(id).cloned());
+        let user = user.and_then(|id| self.state().accounts.users.read().get(id).cloned());
         let Some(user) = user else {
             return Err(ControlError::Conflict("Only a user who logs in with a password has one.".to_owned()));
         };
         let hash = user.password_hash.clone();
-        if !self.state().people.hashing.verify(current.expose_secret(), hash).await {
+        if !self.state().accounts.hashing.verify(current.expose_secret(), hash).await {
             return Err(ControlError::field("current", "must be the password that holds now"));
         }
         self.change_user(user.id, UserChange { password: Some(new), ..UserChange::default() }).await
@@ -112,7 +112,7 @@ impl Commands {
             command.check_not_last_admin(&user)?;
             let removed = command.change(Change::People(PeopleChange::RemoveUser { id: id.clone() })).await;
             removed.or_not_found(|| unknown(&id))?;
-            command.people.users.write().remove(&id);
+            command.accounts.users.write().remove(&id);
             Ok(())
         })
         .await
@@ -122,14 +122,14 @@ impl Commands {
     async fn hash(&self, password: Option<&SecretString>, name: &str) -> Result<Option<String>, ControlError> {
         let Some(password) = password else { return Ok(None) };
         check_password(password.expose_secret(), name)?;
-        let hashed = self.state().people.hashing.hash(password.expose_secret()).await;
+        let hashed = self.state().accounts.hashing.hash(password.expose_secret()).await;
         hashed.map(Some).map_err(ControlError::Failed)
     }
 }
 
 impl Command {
     fn known_user(&self, id: &str) -> Result<UserRow, ControlError> {
-        self.people.users.read().get(id).cloned().ok_or_else(|| ControlError::NotFound(unknown(id)))
+        self.accounts.users.read().get(id).cloned().ok_or_else(|| ControlError::NotFound(unknown(id)))
     }
 
     /// Refuses to remove the last admin. The token of the first start is always an admin, so this
@@ -149,7 +149,7 @@ impl Command {
             Err(StoreError::Conflict(why)) => Err(ControlError::field("name", format!("is taken: {why}"))),
             stored => {
                 stored?;
-                self.people.users.write().insert(user.id.clone(), user.clone());
+                self.accounts.users.write().insert(user.id.clone(), user.clone());
                 Ok(user)
             }
         }

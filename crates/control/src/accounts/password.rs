@@ -12,7 +12,7 @@ use tokio::sync::{OnceCell, Semaphore};
 const AT_ONCE: usize = 2;
 
 #[derive(Debug)]
-pub(super) struct Hashing {
+pub(crate) struct Hashing {
     places: Arc<Semaphore>,
     /// A hash that no password matches: checking against it takes as long as against a real one.
     unmatched: OnceCell<String>,
@@ -26,7 +26,7 @@ impl Default for Hashing {
 
 impl Hashing {
     /// The hash of `password` in PHC form.
-    pub(super) async fn hash(&self, password: &str) -> Result<String, String> {
+    pub(crate) async fn hash(&self, password: &str) -> Result<String, String> {
         let password = password.to_owned();
         self.run(move || {
             let hashed = Argon2::default().hash_password(password.as_bytes());
@@ -36,7 +36,7 @@ impl Hashing {
     }
 
     /// Whether `password` matches `hash`. Without a hash it is false, after the same time.
-    pub(super) async fn verify(&self, password: &str, hash: Option<String>) -> bool {
+    pub(crate) async fn verify(&self, password: &str, hash: Option<String>) -> bool {
         let has_hash = hash.is_some();
         let hash = match hash {
             Some(hash) => hash,

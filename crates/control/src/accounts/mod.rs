@@ -1,0 +1,19 @@
+//! Users and API tokens in memory, and the hashing of passwords.
+
+mod password;
+
+use std::collections::HashMap;
+
+use parking_lot::RwLock;
+use store::{ApiTokenRow, UserRow};
+
+use self::password::Hashing;
+
+/// The current users and tokens. They are few and needed for every request.
+#[derive(Debug, Default)]
+pub(crate) struct Accounts {
+    pub(crate) users: RwLock<HashMap<String, UserRow>>,
+    /// By their hash.
+    pub(crate) tokens: RwLock<HashMap<String, ApiTokenRow>>,
+    pub(crate) hashing: Hashing,
+}
