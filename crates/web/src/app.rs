@@ -1,17 +1,15 @@
 //! What every handler shares.
 
 use std::ops::Deref;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Weak};
 
 use control::Control;
 
 use crate::Web;
-use crate::api::stream::Feed;
-use crate::gate::{AccountLimit, FailedLogins, GuessLimit, Sessions};
-use crate::pages::live::RecentPages;
+use crate::logins::{AccountLimit, FailedLogins, GuessLimit, Sessions};
 
-/// The state of the router. Cloning is cheap.
+/// The state that every handler shares. Cloning is cheap.
 #[derive(Clone)]
 pub(crate) struct App(Arc<Inner>);
 
@@ -21,26 +19,17 @@ pub(crate) struct Inner {
     pub(crate) guesses: GuessLimit,
     pub(crate) accounts: AccountLimit,
     pub(crate) failed_logins: FailedLogins,
-    pub(crate) feed: Feed,
-    pub(crate) recent_pages: RecentPages,
 }
 
 impl App {
     pub(crate) fn new(web: Web) -> App {
-        let (sessions, guesses) = (Sessions::restore(web.sessions.clone()), GuessLimit::default());
-        let (feed, recent_pages) = (Feed::new(), RecentPages::default());
-        let (accounts, failed_logins) = (AccountLimit::default(), FailedLogins::default());
-        App(Arc::new(Inner { web, sessions, guesses, accounts, failed_logins, feed, recent_pages }))
-    }
-
-    /// The state that a task has kept.
-    pub(crate) fn of(inner: Arc<Inner>) -> App {
-        App(inner)
-    }
-
-    /// The state, for a task that must not keep it.
-    pub(crate) fn downgrade(&self) -> Weak<Inner> {
-        Arc::downgrade(&self.0)
+        App(Arc::new(Inner {
+            sessions: Sessions::restore(web.sessions.clone()),
+            guesses: GuessLimit::default(),
+            accounts: AccountLimit::default(),
+            failed_logins: FailedLogins::new(web.control.clone()),
+            web,
+        }))
     }
 
     /// The parts that the server was built with.

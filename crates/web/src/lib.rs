@@ -7,6 +7,7 @@ mod compression;
 mod drill;
 mod gate;
 mod input;
+mod logins;
 mod names;
 mod opening_words;
 mod pages;
@@ -25,7 +26,8 @@ use model::{AllowedHosts, Clock, Failures, Providers, RecorderHandle, SmtpServer
 use store::{Recorder, Store};
 
 pub use drill::{DrillLine, DrillReport, Drills};
-pub use gate::{AddressRange, Client, ForwardAuth, OidcLogin, RoleMap, SessionStorage, TrustedProxies};
+pub use gate::{AddressRange, Client, ForwardAuth, OidcLogin, RoleMap, TrustedProxies};
+pub use logins::SessionStorage;
 pub use names::Names;
 pub use opening_words::OpeningWords;
 pub use recording::Recording;

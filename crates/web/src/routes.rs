@@ -1,24 +1,27 @@
 //! All routes of the listener with the role that each needs, and the layers before them.
 
+mod description;
 mod roles;
-
-use std::sync::LazyLock;
+mod state;
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use utoipa::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+pub use self::description::openapi_json;
+
 use self::roles::{ADMIN, OPERATOR, VIEWER};
+use self::state::RouterState;
 use crate::api::{
     agent_keys, agents, alert_history, alerts, channels, events, evidence, exemptions, export, groups, health,
-    incidents, kill_switch, labels, metrics, offers, openapi, policy, providers, recording, replicas, settings, smtp,
-    stats, status, stream, token,
+    incidents, kill_switch, labels, metrics, offers, policy, providers, recording, replicas, settings, smtp, stats,
+    status, stream, token,
 };
 use crate::app::App;
+use crate::pages::live::RecentPages;
 use crate::problem::Problem;
 use crate::{Web, compression, gate, pages};
 
@@ -39,16 +42,16 @@ pub fn router(web: Web) -> Router {
         .layer(from_fn_with_state(app.clone(), gate::answer_safely))
         .layer(from_fn_with_state(app.clone(), gate::find_client))
         .layer(from_fn(compression::compress))
-        .with_state(app)
+        .with_state(RouterState::new(app))
 }
 
 /// Routes that need no token.
-fn open_api() -> OpenApiRouter<App> {
+fn open_api() -> OpenApiRouter<RouterState> {
     OpenApiRouter::new().routes(routes!(health::live)).routes(routes!(health::ready))
 }
 
 /// Routes that need a token or a session.
-fn api() -> OpenApiRouter<App> {
+fn api() -> OpenApiRouter<RouterState> {
     agents_api()
         .routes(VIEWER.api(routes!(events::list)))
         .routes(VIEWER.api(routes!(export::get)))
@@ -59,11 +62,11 @@ fn api() -> OpenApiRouter<App> {
         .merge(server_api())
         .merge(people_api())
         .routes(VIEWER.api(routes!(stream::get)))
-        .routes(VIEWER.api(routes!(openapi::get)))
+        .routes(VIEWER.api(routes!(description::get)))
 }
 
 /// Routes about the server itself.
-fn server_api() -> OpenApiRouter<App> {
+fn server_api() -> OpenApiRouter<RouterState> {
     OpenApiRouter::new()
         .routes(VIEWER.api(routes!(providers::list)))
         .routes(VIEWER.api(routes!(providers::get)))
@@ -82,7 +85,7 @@ fn server_api() -> OpenApiRouter<App> {
 }
 
 /// Routes about agents.
-fn agents_api() -> OpenApiRouter<App> {
+fn agents_api() -> OpenApiRouter<RouterState> {
     OpenApiRouter::new()
         .routes(VIEWER.api(routes!(agents::list)))
         .routes(VIEWER.api(routes!(agents::get)))
@@ -108,7 +111,7 @@ fn agents_api() -> OpenApiRouter<App> {
 }
 
 /// Routes about incidents and exemptions. Exemptions and offers hold the beginning of a prompt.
-fn incidents_api() -> OpenApiRouter<App> {
+fn incidents_api() -> OpenApiRouter<RouterState> {
     OpenApiRouter::new()
         .routes(VIEWER.api(routes!(incidents::list)))
         .routes(VIEWER.api(routes!(incidents::get)))
@@ -121,7 +124,7 @@ fn incidents_api() -> OpenApiRouter<App> {
 }
 
 /// Routes about channels, rules and their alerts.
-fn alerts_api() -> OpenApiRouter<App> {
+fn alerts_api() -> OpenApiRouter<RouterState> {
     OpenApiRouter::new()
         .routes(VIEWER.api(routes!(channels::list)))
         .routes(ADMIN.api(routes!(channels::create)))
@@ -138,7 +141,7 @@ fn alerts_api() -> OpenApiRouter<App> {
 }
 
 /// Routes about people, and the log of what they did.
-fn people_api() -> OpenApiRouter<App> {
+fn people_api() -> OpenApiRouter<RouterState> {
     use crate::api::people::{audit, password, sessions, tokens, users};
     OpenApiRouter::new()
         .routes(VIEWER.api(routes!(password::change)))
@@ -152,7 +155,7 @@ fn people_api() -> OpenApiRouter<App> {
 }
 
 /// Pages and files that need no session.
-fn open_pages() -> Router<App> {
+fn open_pages() -> Router<RouterState> {
     Router::new()
         .route("/login", get(pages::login::form).post(pages::login::submit))
         .route("/login/oidc", get(pages::login_provider::begin))
@@ -161,7 +164,7 @@ fn open_pages() -> Router<App> {
 }
 
 /// Pages and forms that need a session.
-fn guarded_pages(app: &App) -> Router<App> {
+fn guarded_pages(app: &App) -> Router<RouterState> {
     use pages::overview::{self, wall};
     use pages::{costs, login, search, theme};
     Router::new()
@@ -178,11 +181,11 @@ fn guarded_pages(app: &App) -> Router<App> {
         .merge(settings_pages())
         .merge(people_pages())
         .layer(from_fn_with_state(app.clone(), pages::say_on_a_page))
-        .layer(from_fn_with_state(app.clone(), pages::live::answer_with_changes))
+        .layer(from_fn_with_state(RecentPages::default(), pages::live::answer_with_changes))
 }
 
 /// Pages about agents, their keys and their groups.
-fn agents_pages() -> Router<App> {
+fn agents_pages() -> Router<RouterState> {
     use pages::{agent, agents, exemptions, groups, keys};
     Router::new()
         .route("/agents", VIEWER.page(get(agents::show)))
@@ -209,7 +212,7 @@ fn agents_pages() -> Router<App> {
 }
 
 /// Pages about incidents and the calls of agents.
-fn incidents_pages() -> Router<App> {
+fn incidents_pages() -> Router<RouterState> {
     use pages::requests::{self, request};
     use pages::{incident, incidents};
     Router::new()
@@ -226,7 +229,7 @@ fn incidents_pages() -> Router<App> {
 }
 
 /// Pages about channels, rules and their alerts.
-fn alerts_pages() -> Router<App> {
+fn alerts_pages() -> Router<RouterState> {
     use pages::{alerts, drill};
     Router::new()
         .route("/alerts", VIEWER.page(get(alerts::show)))
@@ -245,7 +248,7 @@ fn alerts_pages() -> Router<App> {
 }
 
 /// Pages about the server itself.
-fn settings_pages() -> Router<App> {
+fn settings_pages() -> Router<RouterState> {
     use pages::settings;
     Router::new()
         .route("/settings", VIEWER.page(get(settings::show)))
@@ -264,7 +267,7 @@ fn settings_pages() -> Router<App> {
 }
 
 /// Pages about people, and the log of what they did.
-fn people_pages() -> Router<App> {
+fn people_pages() -> Router<RouterState> {
     use pages::settings::{audit, password, people};
     Router::new()
         .route("/settings/people", ADMIN.page(get(people::show)))
@@ -280,15 +283,4 @@ fn people_pages() -> Router<App> {
 
 async fn method_not_allowed() -> Response {
     Problem::method_not_allowed().into_response()
-}
-
-/// The description of the API, generated from the code.
-pub fn openapi_json() -> String {
-    static TEXT: LazyLock<String> = LazyLock::new(|| {
-        let mut description = openapi::Api::openapi();
-        description.merge(open_api().into_openapi());
-        description.merge(api().into_openapi());
-        openapi::to_text(&description)
-    });
-    TEXT.clone()
 }

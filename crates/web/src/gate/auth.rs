@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 use std::time::Instant;
 
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::{FromRef, FromRequestParts, Request, State};
 use axum::http::header::{AUTHORIZATION, COOKIE, USER_AGENT};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap};
@@ -14,13 +14,12 @@ use control::{Commands, TokenHolder};
 use model::{ActivatedBy, Actor, ActorKind, Grant, Role};
 use subtle::ConstantTimeEq;
 
-use super::failed_logins::{FailedLogin, note_failed_login};
 use super::forward_auth;
+use super::login_redirect::to_login;
 use super::network::Client;
 use super::scope::{LimitedCaller, limit_caller};
-use super::session::{COOKIE_NAME, Owner};
 use crate::app::App;
-use crate::pages;
+use crate::logins::{COOKIE_NAME, FailedLogin, Owner};
 use crate::problem::Problem;
 
 /// Refuses requests without a token or a session, and passes the actor to the handlers of the
@@ -42,12 +41,12 @@ pub(crate) async fn only_known_callers(State(app): State<App>, mut request: Requ
     let wants_json = request.uri().path().starts_with("/api/");
     let guessed = bearer(request.headers()).is_some_and(|token| !token.is_empty());
     if guessed {
-        note_failed_login(&app, &client, &FailedLogin { how: "token", why: "wrong", account: None });
+        app.failed_logins.add(client.address(), &FailedLogin { how: "token", why: "wrong", account: None });
     }
     match guessed.then(|| app.guesses.count_wrong(client.address(), Instant::now())) {
         Some(Err(seconds)) => Problem::too_many_guesses(seconds).into_response(),
         _ if wants_json => Problem::unauthorized().into_response(),
-        _ => pages::to_login(request.uri()),
+        _ => to_login(request.uri()),
     }
 }
 
@@ -132,12 +131,15 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
 /// The commands of the request's actor.
 pub(crate) struct ByCaller(pub(crate) Commands);
 
-impl FromRequestParts<App> for ByCaller {
+impl<S: Send + Sync> FromRequestParts<S> for ByCaller
+where
+    App: FromRef<S>,
+{
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
-        let Caller(actor) = Caller::from_request_parts(parts, app).await?;
-        Ok(ByCaller(app.control().by(&actor)))
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let Caller(actor) = Caller::from_request_parts(parts, state).await?;
+        Ok(ByCaller(App::from_ref(state).control().by(&actor)))
     }
 }
 
@@ -196,7 +198,7 @@ mod tests {
         for given in ["", "s", "secre", "secretsecret", "secret ", "Secret", "secreT"] {
             assert!(!is_equal(given.as_bytes(), b"secret"), "{given}");
         }
-        assert!(!is_equal(b"", b""), "an empty secret lets nobody in");
+        assert!(!is_equal(b"", b""), "an empty secret lets no one in");
     }
 
     #[test]

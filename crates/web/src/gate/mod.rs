@@ -2,28 +2,23 @@
 //! Every answer gets headers that restrict what a browser may do with it.
 
 mod auth;
-mod failed_logins;
 mod forward_auth;
-mod guess_limit;
 mod headers;
+mod login_redirect;
 mod network;
 mod oidc;
 mod role_map;
 mod scope;
-mod session;
 
 pub(crate) use auth::{
     ByCaller, Caller, cookie, holder_of, identify, identify_by_memory, is_token, only_known_callers, require_role,
     session_id,
 };
-pub(crate) use failed_logins::{FailedLogin, FailedLogins, note_failed_login};
 pub use forward_auth::ForwardAuth;
-pub(crate) use guess_limit::{AccountLimit, GuessLimit};
 pub(crate) use headers::{PAGE_POLICY, answer_safely};
+pub(crate) use login_redirect::{encoded, local_path};
 pub use network::{AddressRange, Client, TrustedProxies};
 pub(crate) use network::{find_client, only_our_hosts, point_to_proxy, refuse_other_sites};
 pub use oidc::OidcLogin;
 pub(crate) use oidc::{PendingLogin, log_failure};
 pub use role_map::RoleMap;
-pub use session::SessionStorage;
-pub(crate) use session::{FederatedPerson, Owner, Session, Sessions, clear_cookie, set_cookie};

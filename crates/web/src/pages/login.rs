@@ -13,12 +13,10 @@ use serde::Deserialize;
 
 use super::frame::Theme;
 use super::words::labels;
-use super::{PageResult, assets, draw, draw_as, encoded, see_other, with_cookie};
+use super::{PageResult, assets, draw, draw_as, see_other, with_cookie};
 use crate::app::App;
-use crate::gate::{
-    Caller, Client, FailedLogin, Owner, clear_cookie, holder_of, identify, is_token, note_failed_login, session_id,
-    set_cookie,
-};
+use crate::gate::{Caller, Client, encoded, holder_of, identify, is_token, local_path, session_id};
+use crate::logins::{FailedLogin, Owner, clear_cookie, set_cookie};
 use crate::problem::Problem;
 
 #[derive(Template)]
@@ -123,7 +121,7 @@ fn note_failure(app: &App, client: &Client, form: &LoginForm, refused: &Refused)
         why: if matches!(refused, Refused::TooMany(_)) { "too_many" } else { "wrong" },
         account: account.filter(|_| with_name).map(|user| format!("user:{}", user.id)),
     };
-    note_failed_login(app, client, &failed);
+    app.failed_logins.add(client.address(), &failed);
 }
 
 fn check_token(app: &App, client: &Client, form: &LoginForm) -> Result<Owner, Refused> {
@@ -211,33 +209,4 @@ pub(crate) async fn logout_everywhere(State(app): State<App>, Caller(actor): Cal
     }
     app.control().by(&actor).note("session.close_all", None);
     with_cookie(see_other("/login"), &clear_cookie())
-}
-
-/// The longest path to open after a login.
-const MAX_PATH: usize = 2048;
-
-/// Returns `path`, which may have a query, if it is on this server, and `/` otherwise: a login must
-/// not redirect anywhere else.
-pub(super) fn local_path(path: &str) -> &str {
-    // Browsers read a backslash like a slash: two of them begin the name of a host.
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-:@?=&%+,~*!$'();".contains(&byte);
-    let local = path.starts_with('/') && !path.starts_with("//") && path.len() <= MAX_PATH;
-    if local && path.bytes().all(is_plain) { path } else { "/" }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_login_leads_to_this_server_only() {
-        for local in ["/", "/incidents/0192-ab", "/agents/a.b:c@d", "/requests?agent=a&text=b%20c", "/a?b=//evil"] {
-            assert_eq!(local_path(local), local);
-        }
-        for foreign in
-            ["", "//evil.test", "https://evil.test", "/\\evil.test", "evil", "/a b", "/a\r\nx: y", "/a#b", "/\t/evil"]
-        {
-            assert_eq!(local_path(foreign), "/", "{foreign}");
-        }
-    }
 }

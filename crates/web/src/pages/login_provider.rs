@@ -7,13 +7,12 @@ use axum::http::{HeaderMap, StatusCode};
 use identity::{AuthorizationAnswer, LoginAttempt, OidcError, Person};
 use serde::Deserialize;
 
-use super::login::{LoginQuery, local_path, open, refuse_provider};
+use super::login::{LoginQuery, open, refuse_provider};
 use super::words::labels;
 use super::{PageResult, see_other, with_cookie};
 use crate::app::App;
-use crate::gate::{
-    Client, FailedLogin, FederatedPerson, OidcLogin, Owner, PendingLogin, log_failure, note_failed_login,
-};
+use crate::gate::{Client, OidcLogin, PendingLogin, local_path, log_failure};
+use crate::logins::{FailedLogin, FederatedPerson, Owner};
 use crate::problem::Problem;
 
 /// The path that the provider redirects back to.
@@ -67,7 +66,7 @@ pub(crate) async fn finish(
         Ok(person) => open(&app, &client, &headers, Owner::Federated(person), &next).await?,
         Err(failure) => {
             let Failure { status, message, why, account } = failure;
-            note_failed_login(&app, &client, &FailedLogin { how: "oidc", why, account });
+            app.failed_logins.add(client.address(), &FailedLogin { how: "oidc", why, account });
             refuse_provider(&app, &headers, status, &message, &next)?
         }
     };

@@ -95,25 +95,6 @@ pub(crate) async fn not_found(frame: Frame, uri: Uri) -> Response {
     draw_as(problem.status(), &ProblemPage::new(frame, &problem)).unwrap_or_else(IntoResponse::into_response)
 }
 
-/// Redirects to the login, which redirects back to `uri`. The browser keeps the fragment, which may
-/// carry the token.
-pub(crate) fn to_login(uri: &Uri) -> Response {
-    let next = login::local_path(uri.path_and_query().map_or("/", |path| path.as_str()));
-    let target = if next == "/" { "/login".to_owned() } else { format!("/login?next={}", encoded(next)) };
-    see_other(&target)
-}
-
-/// A local path as the value of a query, whose own query must not mix with it.
-fn encoded(path: &str) -> String {
-    path.chars().fold(String::with_capacity(path.len()), |mut text, character| {
-        match character {
-            '%' | '&' | '+' | '?' | '=' | ';' => text.push_str(&format!("%{:02X}", u32::from(character))),
-            plain => text.push(plain),
-        }
-        text
-    })
-}
-
 /// The words of a field that takes several, separated by commas or spaces.
 fn words_in(text: &str) -> Vec<String> {
     text.split([',', ' ', '\n', '\r']).filter(|word| !word.is_empty()).map(str::to_owned).collect()

@@ -6,9 +6,9 @@ use axum::response::Response;
 use serde::Deserialize;
 
 use super::frame::{THEME_COOKIE, Theme};
-use super::login::local_path;
 use super::words::problem::takes;
 use super::{see_other, with_cookie};
+use crate::gate::local_path;
 use crate::problem::Problem;
 
 /// The fields of the theme's button.

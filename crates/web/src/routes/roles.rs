@@ -9,7 +9,7 @@ use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa_axum::router::UtoipaMethodRouter;
 
-use crate::app::App;
+use super::RouterState;
 use crate::gate::require_role;
 
 /// Everyone who is known: may see everything but bodies.
@@ -25,7 +25,10 @@ pub(super) struct Needs(Role);
 
 impl Needs {
     /// Operations of the API.
-    pub(super) fn api(self, (schemas, mut paths, methods): UtoipaMethodRouter<App>) -> UtoipaMethodRouter<App> {
+    pub(super) fn api(
+        self,
+        (schemas, mut paths, methods): UtoipaMethodRouter<RouterState>,
+    ) -> UtoipaMethodRouter<RouterState> {
         for item in paths.paths.values_mut() {
             operations(item).into_iter().flatten().for_each(|operation| self.describe(operation));
         }
@@ -33,7 +36,7 @@ impl Needs {
     }
 
     /// Pages and forms.
-    pub(super) fn page(self, methods: MethodRouter<App>) -> MethodRouter<App> {
+    pub(super) fn page(self, methods: MethodRouter<RouterState>) -> MethodRouter<RouterState> {
         let Needs(role) = self;
         methods.route_layer(from_fn(move |request: Request, next: Next| require_role(role, request, next)))
     }

@@ -3,15 +3,10 @@
 mod limits;
 pub(super) mod schemas;
 
-use axum::extract::State;
-use axum::http::header::CONTENT_TYPE;
-use axum::response::IntoResponse;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 
-use crate::app::App;
 use crate::problem::{ProblemBody, Refusals, WrongField};
-use crate::routes::openapi_json;
 
 /// The description without its operations.
 #[derive(OpenApi)]
@@ -41,11 +36,4 @@ pub(crate) fn to_text(description: &utoipa::openapi::OpenApi) -> String {
     let mut api = serde_json::to_value(description).unwrap_or_default();
     limits::describe(&mut api);
     serde_json::to_string_pretty(&api).unwrap_or_default()
-}
-
-/// This API, generated from the code.
-#[utoipa::path(get, path = "/api/openapi.json", tag = "openapi", operation_id = "openapi",
-    responses((status = 200, body = serde_json::Value), Refusals))]
-pub(crate) async fn get(State(_app): State<App>) -> impl IntoResponse {
-    ([(CONTENT_TYPE, "application/json")], openapi_json())
 }

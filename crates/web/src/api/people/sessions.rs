@@ -11,6 +11,7 @@ use crate::api::{List, schemas};
 use crate::app::App;
 use crate::gate::{ByCaller, holder_of, session_id};
 use crate::input::IdPath;
+use crate::logins::Session;
 use crate::problem::{Problem, Refusals};
 
 /// An open session.
@@ -50,7 +51,7 @@ pub(crate) async fn read(app: &App, headers: &HeaderMap) -> Vec<SessionView> {
     app.sessions.refresh_all().await;
     let (token, now) = (&app.web().token, app.web().clock.now());
     let current = session_id(headers).and_then(|id| app.sessions.find(id, token, now)).map(|(handle, _)| handle);
-    let view = |(id, session): (String, crate::gate::Session)| {
+    let view = |(id, session): (String, Session)| {
         let actor = holder_of(app, &session.owner, session.address)?;
         Some(SessionView {
             is_current: current.as_ref() == Some(&id),

@@ -27,14 +27,16 @@ const GROUPS: u32 = 8;
 /// How often the feed checks for watchers while nothing is written.
 const IDLE_CHECK: Duration = Duration::from_secs(1);
 
-/// The feed that watchers subscribe to.
+/// The feed that watchers subscribe to. Cloning is cheap.
+#[derive(Clone)]
 pub(crate) struct Feed {
     shared: Arc<Shared>,
     places: Arc<Semaphore>,
-    group: AtomicU32,
 }
 
 struct Shared {
+    /// Counts the watchers so far, to spread them over the groups.
+    watchers: AtomicU32,
     batches: Sender<Batch>,
     state: Mutex<State>,
 }
@@ -62,14 +64,15 @@ impl Feed {
     pub(super) const MAX: usize = 200;
 
     pub(crate) fn new() -> Feed {
-        let shared = Shared { batches: broadcast::channel(BATCHES).0, state: Mutex::default() };
-        Feed { shared: Arc::new(shared), places: Arc::new(Semaphore::new(Feed::MAX)), group: AtomicU32::new(0) }
+        let (batches, _) = broadcast::channel(BATCHES);
+        let shared = Shared { watchers: AtomicU32::new(0), batches, state: Mutex::default() };
+        Feed { shared: Arc::new(shared), places: Arc::new(Semaphore::new(Feed::MAX)) }
     }
 
     /// Subscribes to what is written from now on; `None` if there are too many watchers.
     pub(super) fn subscribe(&self, recorder: &Recorder) -> Option<Subscription> {
         let place = Arc::clone(&self.places).try_acquire_owned().ok()?;
-        let group = self.group.fetch_add(1, Ordering::Relaxed) % GROUPS;
+        let group = self.shared.watchers.fetch_add(1, Ordering::Relaxed) % GROUPS;
         let mut state = self.shared.state.lock();
         let batches = self.shared.batches.subscribe();
         if !state.is_running {

@@ -23,8 +23,9 @@ pub(crate) use feed::Feed;
 use feed::Subscription;
 
 use crate::app::App;
-use crate::gate::{Client, Sessions, identify_by_memory};
+use crate::gate::{Client, identify_by_memory};
 use crate::input::Filters;
+use crate::logins::Sessions;
 use crate::problem::{Problem, Refusals};
 
 /// How soon a stream ends once the server stops, which an endless answer would delay, or once its
@@ -67,11 +68,12 @@ pub(crate) struct StreamQuery {
     responses((status = 200, body = String, content_type = "text/event-stream"), Refusals))]
 pub(crate) async fn get(
     State(app): State<App>,
+    State(feed): State<Feed>,
     client: Client,
     headers: HeaderMap,
     Filters(query): Filters<StreamQuery>,
 ) -> Result<Response, Problem> {
-    let subscription = app.feed.subscribe(&app.web().recorder).ok_or_else(too_many)?;
+    let subscription = feed.subscribe(&app.web().recorder).ok_or_else(too_many)?;
     let sessions = app.sessions.clone();
     // A stream outlives neither its session nor its token.
     let goes_on = move || !app.is_draining() && identify_by_memory(&app, &headers, &client).is_some();

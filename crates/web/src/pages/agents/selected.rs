@@ -5,9 +5,8 @@ use control::Commands;
 use model::{AgentId, KillSwitchChange, Role};
 
 use crate::app::App;
-use crate::gate::{ByCaller, Caller};
+use crate::gate::{ByCaller, Caller, local_path};
 use crate::input::Fields;
-use crate::pages::login::local_path;
 use crate::pages::words::problem::takes;
 use crate::pages::{PageResult, see_other};
 use crate::problem::Problem;

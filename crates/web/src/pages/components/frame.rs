@@ -187,12 +187,15 @@ fn action_of(query: &str) -> Option<&str> {
     query.split('&').find_map(|pair| pair.strip_prefix("done="))
 }
 
-impl FromRequestParts<App> for Frame {
+impl<S: Send + Sync> FromRequestParts<S> for Frame
+where
+    App: FromRef<S>,
+{
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Infallible> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
         let head = Head::new(&parts.headers, &parts.uri, &parts.extensions);
-        Ok(Frame::new(app, &head).await)
+        Ok(Frame::new(&App::from_ref(state), &head).await)
     }
 }
 

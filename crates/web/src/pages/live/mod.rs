@@ -13,7 +13,6 @@ use axum::response::{IntoResponse, Response};
 
 pub(crate) use self::recent::RecentPages;
 use self::recent::Version;
-use crate::app::App;
 use crate::problem::Problem;
 
 /// The version of the page that the browser has; in the answer, the version that it then has.
@@ -24,13 +23,17 @@ const MAX_PAGE: usize = 8 * 1024 * 1024;
 
 /// Answers a page that asks for itself again with the differences: nothing (204), the new lines
 /// (JSON), or the whole page if the version of the browser is no longer known.
-pub(crate) async fn answer_with_changes(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn answer_with_changes(
+    State(recent_pages): State<RecentPages>,
+    request: Request,
+    next: Next,
+) -> Response {
     let base = request.headers().get(VERSION).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let is_get = request.method() == Method::GET;
     let response = next.run(request).await;
     match base {
         Some(base) if is_get && is_page(&response) => {
-            changes(&app, &base, response).await.unwrap_or_else(IntoResponse::into_response)
+            changes(&recent_pages, &base, response).await.unwrap_or_else(IntoResponse::into_response)
         }
         _ => response,
     }
@@ -41,13 +44,13 @@ fn is_page(response: &Response) -> bool {
     response.status() == StatusCode::OK && content.starts_with(b"text/html")
 }
 
-async fn changes(app: &App, base: &str, response: Response) -> Result<Response, Problem> {
+async fn changes(recent_pages: &RecentPages, base: &str, response: Response) -> Result<Response, Problem> {
     let (mut head, body) = response.into_parts();
     let bytes = to_bytes(body, MAX_PAGE).await.map_err(Problem::internal)?;
     let text = delta::without_relative_times(&String::from_utf8_lossy(&bytes));
     let version = Version::of(&text);
-    let known = app.recent_pages.get(base);
-    app.recent_pages.insert(&version, &text);
+    let known = recent_pages.get(base);
+    recent_pages.insert(&version, &text);
     head.headers.remove(CONTENT_LENGTH);
     head.headers.insert(VERSION, version.header());
     let delta = known.map(|known| delta::between(&known, &text)).filter(|delta| delta.len() < text.len());

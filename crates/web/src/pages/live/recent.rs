@@ -33,9 +33,9 @@ impl Version {
     }
 }
 
-/// The texts, oldest first.
-#[derive(Default)]
-pub(crate) struct RecentPages(Mutex<Texts>);
+/// The texts, oldest first. Cloning is cheap.
+#[derive(Clone, Default)]
+pub(crate) struct RecentPages(Arc<Mutex<Texts>>);
 
 #[derive(Default)]
 struct Texts {

@@ -8,8 +8,9 @@ use serde::Deserialize;
 
 use crate::api::people::password::{PasswordBody, change_own};
 use crate::app::App;
-use crate::gate::{Caller, Client, Owner, set_cookie};
+use crate::gate::{Caller, Client};
 use crate::input::Fields;
+use crate::logins::{Owner, set_cookie};
 use crate::pages::frame::Frame;
 use crate::pages::words::problem::explanation;
 use crate::pages::{PageResult, assets, draw_as, see_other, with_cookie};

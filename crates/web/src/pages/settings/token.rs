@@ -8,7 +8,8 @@ use secrecy::ExposeSecret;
 
 use crate::api::token::replaced;
 use crate::app::App;
-use crate::gate::{ByCaller, clear_cookie};
+use crate::gate::ByCaller;
+use crate::logins::clear_cookie;
 use crate::pages::frame::Theme;
 use crate::pages::{PageResult, assets, draw, with_cookie};
 

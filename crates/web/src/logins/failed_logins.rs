@@ -4,15 +4,13 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use control::Control;
 use model::{ActivatedBy, Actor, Network};
 use parking_lot::Mutex;
 use serde_json::json;
-
-use super::network::Client;
-use crate::app::{App, Inner};
 
 const MINUTE: Duration = Duration::from_secs(60);
 /// Kinds of failures that a minute has rows for; all others share one row.
@@ -30,10 +28,15 @@ pub(crate) struct FailedLogin {
     pub(crate) account: Option<String>,
 }
 
-/// The failures of the running minute.
-#[derive(Default)]
-pub(crate) struct FailedLogins(Mutex<Minute>);
+/// Adds failed logins to the audit log.
+pub(crate) struct FailedLogins(Arc<Inner>);
 
+struct Inner {
+    control: Control,
+    minute: Mutex<Minute>,
+}
+
+/// The failures of the running minute.
 #[derive(Default)]
 struct Minute {
     is_running: bool,
@@ -75,38 +78,47 @@ impl Minute {
     }
 }
 
-/// Adds a failed login to the audit log, now or with the others of the minute.
-pub(crate) fn note_failed_login(app: &App, client: &Client, login: &FailedLogin) {
-    let noted = app.failed_logins.0.lock().note(login, client.address());
-    if noted.is_first {
-        write(app, login, client.address(), 1);
+impl FailedLogins {
+    /// Writes the rows of the audit log through `control`.
+    pub(crate) fn new(control: Control) -> FailedLogins {
+        FailedLogins(Arc::new(Inner { control, minute: Mutex::default() }))
     }
-    if noted.begins_minute {
-        // Weak: a stopping server must not wait for the minute.
-        tokio::spawn(end_minute(app.downgrade()));
+
+    /// Adds a failed login from `address`, now or with the others of the minute.
+    pub(crate) fn add(&self, address: IpAddr, login: &FailedLogin) {
+        let noted = self.0.minute.lock().note(login, address);
+        if noted.is_first {
+            self.0.write(login, address, 1);
+        }
+        if noted.begins_minute {
+            // Weak: a stopping server must not wait for the minute.
+            tokio::spawn(end_minute(Arc::downgrade(&self.0)));
+        }
     }
 }
 
-async fn end_minute(app: Weak<Inner>) {
+async fn end_minute(logins: Weak<Inner>) {
     tokio::time::sleep(MINUTE).await;
-    let Some(app) = app.upgrade().map(App::of) else { return };
-    let minute = std::mem::take(&mut *app.failed_logins.0.lock());
+    let Some(logins) = logins.upgrade() else { return };
+    let minute = std::mem::take(&mut *logins.minute.lock());
     for ((login, _), repeated) in minute.kinds {
         if repeated.count > 0 {
-            write(&app, &login, repeated.address, repeated.count);
+            logins.write(&login, repeated.address, repeated.count);
         }
     }
     if minute.others > 0 {
         let others = Actor::anonymous(ActivatedBy::Dashboard, None);
         let details = json!({"attempts": minute.others, "why": "many_kinds"});
-        app.control().by(&others).note_with("session.refuse", None, Some(details));
+        logins.control.by(&others).note_with("session.refuse", None, Some(details));
     }
 }
 
-fn write(app: &App, login: &FailedLogin, address: IpAddr, attempts: u64) {
-    let actor = Actor::anonymous(ActivatedBy::Dashboard, Some(address));
-    let details = json!({"how": login.how, "why": login.why, "attempts": attempts});
-    app.control().by(&actor).note_with("session.refuse", login.account.clone(), Some(details));
+impl Inner {
+    fn write(&self, login: &FailedLogin, address: IpAddr, attempts: u64) {
+        let actor = Actor::anonymous(ActivatedBy::Dashboard, Some(address));
+        let details = json!({"how": login.how, "why": login.why, "attempts": attempts});
+        self.control.by(&actor).note_with("session.refuse", login.account.clone(), Some(details));
+    }
 }
 
 #[cfg(test)]

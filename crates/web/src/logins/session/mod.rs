@@ -26,10 +26,10 @@ use self::owner::LIFE_SECONDS;
 
 /// The cookie of a session. Not `__Host-`: browsers take that only over https, and this listens on
 /// http.
-pub(super) const COOKIE_NAME: &str = "agentgazer_session";
+pub(crate) const COOKIE_NAME: &str = "agentgazer_session";
 
 /// More than people need; without a limit, anyone who knows the token could fill memory and disk.
-pub(super) const MAX_SESSIONS: usize = 1000;
+const MAX_SESSIONS: usize = 1000;
 
 /// Per user, so that no one can end the sessions of others by opening many.
 const MAX_OF_ONE: usize = 50;
