@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_worse_is_complained_of() {
+    fn only_worse_figures_are_reported() {
         let expected = figures(2, 8);
         assert!(expected.complaints(&figures(2, 8)).is_empty());
         assert!(expected.complaints(&figures(1, 9)).is_empty());

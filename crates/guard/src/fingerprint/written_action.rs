@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_action_is_what_is_left_without_thoughts() {
+    fn action_excludes_thoughts() {
         let expected = r#"{"action":"click","index":5}"#;
         for text in [
             r#"{"thought": "so", "action": "click", "index": 5}"#,

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_before_it_was_known_is_corrected() {
+    fn estimate_is_replaced_by_the_actual_count() {
         let mut minute = Minute::default();
         minute.add(at(0), 100);
         minute.add(at(30_000), 100);
@@ -134,7 +134,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_counts_as_a_list_of_all_calls_would(
+        fn minute_equals_a_list_of_all_calls(
             steps in prop::collection::vec((0_i64..20_000, 1_u64..50), 1..80), limit in 1_u64..100
         ) {
             let (mut minute, mut calls, mut now) = (Minute::default(), Vec::new(), 0);

@@ -86,7 +86,7 @@ fn everything_else_counts_as_before() {
 }
 
 #[test]
-fn it_holds_until_its_time_and_for_its_agent() {
+fn exemption_holds_until_its_time_and_for_its_agent() {
     for counting in BOTH {
         let (mut driver, exemption) = exempting(&Ask::new(HEARTBEAT), ExemptKind::Prompt, counting);
         let until = Timestamp::from_millis(driver.now.as_millis() + 16);
@@ -109,7 +109,7 @@ fn who_revokes_it_changes_the_next_call() {
 }
 
 #[test]
-fn it_survives_a_restart() {
+fn exemption_survives_a_restart() {
     let (mut driver, exemption) = exempting(&Ask::new(HEARTBEAT), ExemptKind::Prompt, Counting::Adaptive);
     let fingerprints = (0..12).map(|_| {
         let ticket = driver.call(&Ask::new(HEARTBEAT)).ticket;
@@ -150,7 +150,7 @@ fn an_agent_with_one_is_not_forgotten_to_make_room() {
 }
 
 #[test]
-fn what_it_would_have_let_through_is_told_by_the_same_rules() {
+fn rescore_applies_the_rules_of_live_calls() {
     for counting in BOTH {
         let mut driver = Driver::new(enabled(10.0, counting));
         let killed = (0..40).find_map(|_| match driver.exchange(&Ask::new(HEARTBEAT), &said(QUIET)).verdict {

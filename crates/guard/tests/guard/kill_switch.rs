@@ -139,7 +139,7 @@ fn an_answer_reaches_its_own_call_only() {
 }
 
 #[test]
-fn what_ended_once_stays_as_it_is() {
+fn second_end_of_a_call_is_ignored() {
     let mut driver = Driver::new(enabled(100.0, Counting::Literal));
     let ticket = driver.call(&Ask::new(QUESTION)).ticket;
     assert!(driver.guard.on_answer(&ticket, &said(ANSWER), driver.now).is_some());
@@ -186,7 +186,7 @@ fn an_epoch_that_has_begun_is_not_begun_again() {
 }
 
 #[test]
-fn a_change_takes_effect_with_the_next_call_and_says_what_was() {
+fn settings_take_effect_with_the_next_call_and_return_the_old_ones() {
     let mut driver = Driver::new(KillSwitch::default());
     let first = driver.call(&Ask::new(QUESTION)).fingerprint.number;
     (1..30).for_each(|_| drop(driver.call(&Ask::new(QUESTION))));

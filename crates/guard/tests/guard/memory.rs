@@ -28,7 +28,7 @@ fn the_least_recently_used_agents_leave_first() {
 }
 
 #[test]
-fn what_people_decided_is_never_forgotten() {
+fn decisions_of_people_are_never_evicted() {
     let guard = Guard::new(GuardConfig { max_agents: 2, ..GuardConfig::default() });
     let now = Timestamp::from_millis(1);
     let changed = KillSwitch { threshold: 7.0, ..KillSwitch::default() };

@@ -259,7 +259,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_interleaving_gives_what_the_reference_gives(first in settings(), steps in steps()) {
+    fn any_interleaving_equals_the_reference(first in settings(), steps in steps()) {
         let mut pair = Pair::new(first);
         steps.into_iter().for_each(|step| pair.take(step));
     }

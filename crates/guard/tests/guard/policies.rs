@@ -121,7 +121,7 @@ fn a_budget_of_nothing_lets_nothing_through() {
 }
 
 #[test]
-fn what_calls_in_flight_may_cost_is_held_until_they_are_settled() {
+fn reservations_hold_until_their_calls_are_settled() {
     let policies = policies(r#"{"budget_daily_usd":1e-7}"#);
     let first = admit(&policies, charge(0, 50)).unwrap();
     let second = admit(&policies, charge(0, 50)).unwrap();
@@ -227,7 +227,7 @@ fn hours_go_before_rates_and_rates_before_budgets() {
 }
 
 #[test]
-fn a_change_keeps_what_was_used_and_what_is_in_flight() {
+fn policy_change_keeps_usage_and_reservations() {
     let policies = policies(r#"{"budget_daily_usd":1e-7,"rate_limits":[{"provider":"*","requests_per_minute":2}]}"#);
     let in_flight = admit(&policies, charge(0, 40)).unwrap();
     let spending = Spending { day: NanoUsd::new(30), ..Spending::default() };

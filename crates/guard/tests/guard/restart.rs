@@ -79,7 +79,7 @@ fn an_episode_under_observation_gets_no_second_incident() {
 }
 
 #[test]
-fn what_was_out_of_the_windows_stays_out() {
+fn calls_that_left_the_windows_stay_out_after_a_restart() {
     let kill_switch = KillSwitch { counting: Counting::Literal, ..KillSwitch::default() };
     let mut driver = Driver::new(kill_switch);
     let prints: Vec<_> = (0..8).map(|_| answered(&mut driver, &Ask::new(QUESTION))).collect();

@@ -95,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn after_what_is_told_of_a_budget_it_is_open(
+    fn budget_is_open_after_its_retry_time(
         budgets in prop::array::uniform3(prop::option::of(0_i64..300)), hours in prop::collection::vec(0_i64..400, 1..20),
         percent in 0_u64..=100
     ) {

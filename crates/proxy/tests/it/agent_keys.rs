@@ -209,7 +209,7 @@ async fn auto_requires_a_key_as_soon_as_a_provider_key_is_stored() {
 }
 
 #[tokio::test]
-async fn call_through_a_reverse_proxy_needs_a_key_also_if_nobody_configured_one() {
+async fn call_through_a_reverse_proxy_needs_a_key_by_default() {
     let provider = FakeProvider::sending(chat_answer("hi")).await;
     let rig = Rig::new(&provider).await;
     let path = "/agents/bot/openai/v1/chat/completions";

@@ -124,7 +124,7 @@ async fn a_stream_cut_before_its_first_event_is_charged_for_what_was_sent() {
 }
 
 #[tokio::test]
-async fn a_call_that_nobody_waits_for_costs_what_was_sent() {
+async fn abandoned_call_is_charged_for_its_request() {
     let mut provider = FakeProvider::new(|_| vec![Step::Hold]).await;
     let mut rig = Rig::new(&provider).await;
     let asked = question(PROMPT).len().div_ceil(4) as u64;

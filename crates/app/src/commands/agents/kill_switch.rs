@@ -79,7 +79,7 @@ mod tests {
     use crate::cli::{Cli, Command};
 
     #[test]
-    fn only_what_is_said_is_changed() {
+    fn absent_options_change_nothing() {
         let check = |line: &str, expected: &str| {
             let Command::KillSwitch(args) = Cli::try_parse_from(line.split(' ')).unwrap().command else {
                 panic!("{line}")

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_said_is_changed() {
+    fn absent_options_change_nothing() {
         let check = |words: &[&str], expected: &str| {
             assert_eq!(serde_json::to_string(&change(&args(words)).unwrap()).unwrap(), expected);
         };

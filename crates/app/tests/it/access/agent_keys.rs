@@ -219,7 +219,7 @@ async fn agent_key_shapes() {
 }
 
 #[tokio::test]
-async fn flood_of_wrong_keys_leaves_a_count_and_locks_nobody_out() {
+async fn flood_of_wrong_keys_is_counted_and_locks_no_one_out() {
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).arguments(&["--set", "proxy.require_key=always"]).start();
     store_provider_key(&server).await;

@@ -184,7 +184,7 @@ async fn labels_put_agents_into_groups() {
 }
 
 #[tokio::test]
-async fn change_of_a_group_keeps_what_it_does_not_name() {
+async fn group_change_keeps_absent_fields() {
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).start();
     let body = json!({
@@ -234,7 +234,7 @@ async fn group_spending_survives_a_restart() {
 }
 
 #[tokio::test]
-async fn what_a_deleted_agent_spent_still_counts_for_its_group() {
+async fn spending_of_a_deleted_agent_still_counts_for_its_group() {
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).start();
     let body = json!({"agents": ["team-a/*"], "policy": {"budget_monthly_usd": 100}});

@@ -172,7 +172,7 @@ async fn an_exemption_survives_a_restart() {
 }
 
 #[tokio::test]
-async fn a_stop_waits_for_calls_in_flight_and_keeps_what_they_gave() {
+async fn stop_waits_for_calls_in_flight_and_records_their_answers() {
     let provider = slow_provider().await;
     let server = ServerBuilder::new(&provider.url()).start();
     let agent = server.agent("slow");

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_canonical_is_not_copied() {
+    fn canonical_json_is_borrowed() {
         for json in [r#"{"a":[1,"x y"],"b":"{ }","b":-1.0}"#, "[[],[1,2]]", r#""a  b""#, "{}", r#"{"a!":1,"a":2}"#] {
             assert!(matches!(canonical(json), Cow::Borrowed(same) if same == json), "{json}");
         }
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_is_taken_as_it_is() {
+    fn text_that_is_not_json_stays_as_written() {
         check(r#"{"a": 1"#, r#"{"a": 1"#);
         check("ls -la", "ls -la");
         check(" ", "{}");

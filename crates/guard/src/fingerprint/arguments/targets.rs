@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_chooses_nothing_is_dropped() {
+    fn volatile_arguments_are_dropped() {
         let check = |one: &str, other: &str, expected: bool| {
             assert_eq!(without_volatile(one) == without_volatile(other), expected, "{one} {other}");
         };
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_json_is_read_without_harm() {
+    fn broken_json_never_panics() {
         for broken in ["{", "\"", "\"\\", "{\"a\":", "é\"é", "[,]]"] {
             targets(broken);
         }

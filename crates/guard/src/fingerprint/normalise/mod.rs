@@ -199,7 +199,7 @@ mod tests {
         }
 
         #[test]
-        fn anything_like_a_mark_is_read_without_harm(text in "[0-9a-fA-FtTzZxX:.,+ _-]{0,80}") {
+        fn text_of_marks_keeps_no_masked_digit(text in "[0-9a-fA-FtTzZxX:.,+ _-]{0,80}") {
             let masked = normalise(&text, Numbers::Masked);
             prop_assert!(!masked.contains(|character: char| character.is_ascii_digit()), "{}", masked);
             let words = |text: &str| text.split_ascii_whitespace().count();

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_does_not_depend_on_what_stood_there_before() {
+    fn hash_ignores_bytes_of_earlier_words() {
         let mut word = WordBuffer::default();
         word.push(b"something long enough for lanes");
         word.clear();

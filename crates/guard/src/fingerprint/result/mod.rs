@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_empty_says_so() {
+    fn empty_result_is_marked_empty() {
         for text in ["", " \n", "\t"] {
             assert!(print_of(text).is_empty, "{text:?}");
         }

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phrase_counts_by_what_stands_around_it() {
+    fn phrase_counts_only_with_accepted_neighbours() {
         const PHRASES: Phrases<1> = Phrases::new(["results"]);
         let is_none = |before: &[u8], after: &[u8]| before.ends_with(b"no ") && after.starts_with(b".");
         assert!(PHRASES.any(b"10 results, then no results.", is_none));

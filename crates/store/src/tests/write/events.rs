@@ -124,7 +124,7 @@ async fn refusals_of_an_inactive_agent_are_counted_by_the_minute() {
 }
 
 #[tokio::test]
-async fn events_are_filtered_by_what_they_are() {
+async fn events_are_filtered_by_each_field() {
     let fixture = Fixture::new().await;
     let mut other = call("other");
     other.provider = Some("anthropic".to_owned());

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_or_disagrees_is_not_believed() {
+    fn malformed_or_contradictory_headers_are_ignored() {
         check(&[("x-forwarded-for", "203.0.113.9, unknown")], "10.0.0.1");
         check(&[("x-forwarded-for", "203.0.113.9, nonsense, 192.0.2.1")], "192.0.2.1");
         check(&[("forwarded", "for=_hidden")], "10.0.0.1");

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_price_is_written_small() {
+    fn amounts_without_a_price_are_small_print() {
         for (today, number, unit) in
             [("$9.79 + unpriced", "$9.79", Some("+ unpriced")), ("< $0.01", "< $0.01", None), ("12", "12", None)]
         {

@@ -119,7 +119,7 @@ async fn an_agent_is_named_and_deleted() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_said_on_a_page() {
+async fn problem_of_a_page_is_shown_as_a_page() {
     let server = Server::start().await;
     let browser = Browser::new(&server).await;
     for (path, status, said) in [

@@ -104,7 +104,7 @@ async fn rule_shows_its_repeat_and_recovery() {
 }
 
 #[tokio::test]
-async fn what_was_switched_off_is_switched_on_again_from_the_notice() {
+async fn switched_off_rule_is_switched_on_again_from_the_notice() {
     let server = Server::start().await;
     let browser = Browser::new(&server).await;
     browser.submit("/alerts/rules", "rule_type=kill_switch&agent_id=", "/alerts?done=alerts").await;
@@ -157,7 +157,7 @@ async fn page_says_who_is_notified_of_a_kill() {
 }
 
 #[tokio::test]
-async fn what_failed_is_offered_again_only_while_its_channel_is_there_and_on() {
+async fn failed_alert_can_be_retried_only_while_its_channel_is_on() {
     let server = Server::start().await;
     let browser = Browser::new(&server).await;
     browser.post("/alerts/channels", WEBHOOK).await;

@@ -126,7 +126,7 @@ async fn refuse(server: &Server, name: &str, calls: usize) {
 }
 
 #[tokio::test]
-async fn refusals_of_an_agent_that_was_activated_since_do_not_need_anybody() {
+async fn refusals_before_an_activation_need_no_one() {
     let server = Server::start().await;
     make_channel(&server).await;
     server.kill("looper").await;

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_is_said_by_the_name_on_the_page() {
+    fn problem_names_the_field_as_the_page_does() {
         let check = |json: &str, expected: &str| {
             let change: PolicyChange = serde_json::from_str(json).unwrap();
             assert_eq!(wrong(&change.apply(&Policy::default()).unwrap_err()), expected);
