@@ -46,7 +46,7 @@ class Driver:
         return reply["value"]
 
     def read(self) -> dict:
-        # A client that hangs fails its own test and not the patience of whoever waits for the suite.
+        # A client that hangs fails its own test and does not hold up the others.
         watchdog = threading.Timer(PATIENCE_SECONDS, self.process.kill)
         watchdog.start()
         line = self.process.stdout.readline()

@@ -49,7 +49,7 @@ def test_stuck_agent_is_stopped_and_goes_on_after_activation(run, server, client
     said = " ".join(outcome.output.split())
     assert "deactivated by the AgentGazer kill switch" in said, outcome.output[-2000:]
     typed = client.typed.get(scenario.name, [])
-    # Whoever types may go on typing, which is one request for each line.
+    # A person may go on typing, which is one request for each line.
     assert outcome.refused - 1 == client.requests_after_stop or outcome.refused < len(typed), outcome.output[-2000:]
 
     server.api("PATCH", f"/api/agents/{run.agent}", {"active": True})

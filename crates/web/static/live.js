@@ -124,7 +124,7 @@ function showLost(isLost) {
   document.getElementById("main").classList.toggle("stale", isLost);
 }
 
-/** Asks for the page once, however many events come in the meantime; not while nobody looks. */
+/** Asks for the page once, however many events come in the meantime; not while it is hidden. */
 function schedule(isUrgent = false) {
   missed = true;
   if (paused || document.hidden) return;

@@ -14,7 +14,7 @@ pub(crate) struct CallWithId<'a> {
     pub(crate) call: ToolCall<'a>,
 }
 
-/// A call of which nothing is read yet.
+/// A call before any part of it is read.
 pub(crate) const NO_CALL: ToolCall<'static> = ToolCall { name: Cow::Borrowed(""), arguments: Cow::Borrowed("") };
 
 /// Reads a name and its arguments from the cursor.

@@ -16,7 +16,7 @@ def open_client(base):
 
 class Gemini:
     def __init__(self, base):
-        # Kept: a client that nobody holds closes its connections.
+        # Kept: a client that is dropped closes its connections.
         self.client = open_client(base)
         self.models = self.client.models
 

@@ -25,7 +25,7 @@ const POLL_SILENCE_S: u16 = 20;
 const TERMINAL_SILENCE_S: u16 = 5;
 /// The same for running or doing something again: tests and builds take a while by themselves.
 const RUN_SILENCE_S: u16 = 60;
-/// The same for two looks at live numbers: whoever watches a queue or a price pauses in between.
+/// The same for two looks at live numbers: an agent that watches a queue pauses in between.
 const WATCH_SILENCE_S: u16 = 2;
 
 /// A conversation that is started over after such a rest runs on a schedule.

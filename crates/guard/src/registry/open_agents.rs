@@ -46,7 +46,7 @@ impl OpenAgents {
         if last_use == known_use
             && let Some(mut agent) = slot.agent.try_lock()
         {
-            // Set before it is closed: whoever opens it again adds it again.
+            // Set before it is closed, so that opening it again adds it again.
             slot.queued.store(false, Ordering::Release);
             return agent.windows.close();
         }

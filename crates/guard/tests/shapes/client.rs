@@ -51,7 +51,7 @@ pub(crate) fn killed_at(mut round: impl FnMut(&mut Client, usize)) -> Option<usi
 }
 
 impl Client {
-    /// The user, or whoever speaks in that role, says something.
+    /// The user says something, or a program in that role.
     pub(crate) fn say(&mut self, text: &str) {
         self.messages.push(json!({"role": "user", "content": text}));
     }

@@ -74,8 +74,8 @@ impl RecordingFile {
         self.opened.read().files.loss().map(|loss| loss.to_string())
     }
 
-    /// Opens the file again if somebody deleted or replaced it, and returns what happened to it.
-    /// What was in a deleted file is gone, as whoever deleted it wants.
+    /// Opens the file again if it was deleted or replaced, and returns what happened to it. The
+    /// content of a deleted file is not restored: a person wanted it gone.
     pub async fn reopen_if_lost(&self) -> Result<Option<String>, StoreError> {
         let Some(loss) = self.loss() else { return Ok(None) };
         // First, because closing it deletes a log by its name.

@@ -48,7 +48,7 @@ fn banner(server: &Server, config: &Config, database: Option<&str>) -> String {
     let (proxy, dashboard) = (server.proxy_url(), server.dashboard_url());
     let login = match &config.token {
         None => server.login_link("/"),
-        // Whoever set it knows it, and the output of a service is kept and read by many.
+        // The person who set it knows it, and many may read the output of a service.
         Some(_) => format!("{dashboard}/login with the configured token"),
     };
     format!(

@@ -63,11 +63,11 @@ pub(in crate::config) fn contradictions(access: &Access) -> Vec<Contradiction> {
     if forward.user_header == UNSET {
         add(USER, "auth.forward.roles", "must be set: it names the people that a proxy has logged in");
     } else if access.proxies.is_empty() {
-        let message = "must be set: without it anybody could send the header of auth.forward.user_header";
+        let message = "must be set: without it anyone could send the header of auth.forward.user_header";
         add("auth.trusted_proxies", USER, message);
     }
     if access.proxies.trust_every_address() {
-        let message = "must name the proxies and not all addresses: anybody could send the header of \
+        let message = "must name the proxies and not all addresses: anyone could send the header of \
                        auth.forward.user_header";
         add("auth.trusted_proxies", USER, message);
     }
@@ -75,7 +75,7 @@ pub(in crate::config) fn contradictions(access: &Access) -> Vec<Contradiction> {
         add("auth.forward.groups_header", "auth.forward.roles", "must be set: it names the groups of a person");
     }
     if forward.roles.is_empty() {
-        let message = "must be set, or auth.forward.default_role: without a role nobody gets in";
+        let message = "must be set, or auth.forward.default_role: without a role no one can log in";
         add("auth.forward.roles", USER, message);
     }
     found

@@ -1,4 +1,4 @@
-//! The headline of the dashboard names replicas that need somebody.
+//! The headline of the dashboard names replicas that need attention.
 
 use http::Method;
 use sqlx::{Connection, Executor, PgConnection};

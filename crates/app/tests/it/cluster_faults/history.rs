@@ -141,7 +141,7 @@ impl History {
         self.all().iter().filter(|it| matches!(it, Happening::Activating { agent: of } if of == agent)).count()
     }
 
-    /// The mode in which each call was answered, whoever answered it.
+    /// The mode in which each call was answered, by whichever replica.
     fn modes(&self) -> BTreeMap<u64, bool> {
         let mode = |happening: Happening| match happening {
             Happening::Answered { call, is_degraded, .. } | Happening::Refused { call, is_degraded, .. } => {
@@ -167,8 +167,8 @@ impl History {
         near.filter(|place| is_own(&all[*place])).map(line).collect()
     }
 
-    /// How many calls of `agent` were decided by a replica alone, or may have been: nobody was
-    /// answered.
+    /// How many calls of `agent` were decided by a replica alone, or may have been: no
+    /// client was answered.
     pub(crate) fn degraded(&self, agent: &str) -> usize {
         let (agents, modes) = (self.agents(), self.modes());
         agents.iter().filter(|(call, of)| *of == agent && modes.get(call) != Some(&false)).count()

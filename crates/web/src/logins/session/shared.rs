@@ -54,7 +54,7 @@ impl Sessions {
     }
 
     /// Notes that a login at an identity provider was finished; `false` if another server has
-    /// finished it before. A database that is unreachable keeps nobody out: the provider itself
+    /// finished it before. A database that is unreachable keeps no one out: the provider itself
     /// accepts a code once, and so does this server.
     pub(crate) async fn finish_login(&self, login: &FinishedLogin, now: Timestamp) -> bool {
         let Some(store) = self.0.storage.shared() else { return true };
