@@ -70,7 +70,7 @@ pub struct Scored {
     pub verdict: Verdict,
     /// Calls that have left all windows of this agent since its last call, or whose agent was
     /// forgotten: their bodies are no longer needed.
-    pub left: Vec<CallId>,
+    pub released: Vec<CallId>,
 }
 
 /// What to do with a scored call.

@@ -101,7 +101,7 @@ impl Guard {
         if !self.registry.released_calls.is_empty()
             && let Decision::Scored(scored) = decision
         {
-            scored.left.extend(self.registry.released_calls.take());
+            scored.released.extend(self.registry.released_calls.take());
         }
     }
 

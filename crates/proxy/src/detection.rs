@@ -36,7 +36,7 @@ pub(crate) async fn judge(
     // Separate from the decision: a decided kill holds even if its evidence cannot be kept.
     core.catch_panic.run(|| {
         panic_if_requested("evidence");
-        core.evidence.put(call.event.id, CachedCall::new(call.event.time, dialect, plain), &scored.left);
+        core.evidence.put(call.event.id, CachedCall::new(call.event.time, dialect, plain), &scored.released);
     });
     match scored.verdict {
         Verdict::Pass | Verdict::Observe(None) => Ok(()),

@@ -29,7 +29,7 @@ const IN_CONVERSATION: u64 = 2;
 pub(super) fn compact(windows: &Windows) -> Option<Box<[u8]>> {
     let FollowedLog { decided, unshared, .. } = &windows.followed;
     let is_waited_for = !decided.is_empty() || !unshared.is_empty();
-    if !windows.left.is_empty() || windows.slab.used() > MOST_CALLS || is_waited_for {
+    if !windows.released.is_empty() || windows.slab.used() > MOST_CALLS || is_waited_for {
         return None;
     }
     let mut writer = Writer::default();

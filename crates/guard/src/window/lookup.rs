@@ -33,7 +33,7 @@ impl Windows {
     }
 
     /// Whether the window of `conversation` and that of the agent hold the same calls.
-    pub(crate) fn are_one(&self, conversation: ConversationId) -> bool {
+    pub(crate) fn hold_same_calls(&self, conversation: ConversationId) -> bool {
         self.of_conversation(conversation).is_some_and(|calls| calls.keys() == self.all.keys())
     }
 

@@ -46,7 +46,8 @@ pub(crate) struct Windows {
     failed: usize,
     newest: u64,
     floor: u64,
-    left: Vec<CallId>,
+    /// Calls that have left all windows, until they are reported.
+    released: Vec<CallId>,
     /// How far the agent's shared log was applied. Dropped together with the calls: empty windows
     /// start at the beginning of the log.
     pub(crate) followed: FollowedLog,
@@ -200,9 +201,9 @@ impl Windows {
 
     /// Empties the windows and restarts their numbering.
     pub(crate) fn clear(&mut self) {
-        let mut left = std::mem::take(&mut self.left);
-        left.extend(self.slab.in_windows().map(|entry| entry.call));
-        *self = Windows { left, ..Windows::default() };
+        let mut released = std::mem::take(&mut self.released);
+        released.extend(self.slab.in_windows().map(|entry| entry.call));
+        *self = Windows { released, ..Windows::default() };
     }
 
     /// Releases all calls and keeps the numbering.
@@ -232,14 +233,14 @@ impl Windows {
     }
 
     /// Adds calls to those that have left all windows.
-    pub(crate) fn put_left(&mut self, calls: Vec<CallId>) {
-        self.left.extend(calls);
+    pub(crate) fn add_released(&mut self, calls: Vec<CallId>) {
+        self.released.extend(calls);
     }
 
-    /// Keeps calls that came back into a window from being reported as left.
+    /// Keeps calls that came back into a window from being reported as released.
     pub(crate) fn forget_returned(&mut self) {
         let held: HashSet<CallId> = self.in_windows().collect();
-        self.left.retain(|call| !held.contains(call));
+        self.released.retain(|call| !held.contains(call));
     }
 
     /// The ids of the calls in any window.
@@ -248,8 +249,8 @@ impl Windows {
     }
 
     /// Takes the calls that have left all windows since the last time.
-    pub(crate) fn take_left(&mut self) -> Vec<CallId> {
-        std::mem::take(&mut self.left)
+    pub(crate) fn take_released(&mut self) -> Vec<CallId> {
+        std::mem::take(&mut self.released)
     }
 
     /// Makes room for `print` in `window`. A sample needs no room: a round of samples would fill
@@ -273,7 +274,7 @@ impl Windows {
         };
         let entry = self.slab.get_mut(key);
         if entry.leave_window() {
-            self.left.push(entry.call);
+            self.released.push(entry.call);
             self.failed -= usize::from(entry.outcome() == Outcome::Failed);
             self.slab.release(key);
             self.in_flight.remove(key);

@@ -77,17 +77,17 @@ proptest! {
         }
         let failed = windows.slab.in_windows().filter(|entry| entry.outcome() == Outcome::Failed).count();
         prop_assert_eq!(windows.failed, failed);
-        prop_assert!(compact::compact(&windows).is_none() || windows.left.is_empty(), "bodies would never be dropped");
-        windows.take_left();
+        prop_assert!(compact::compact(&windows).is_none() || windows.released.is_empty(), "bodies would never be dropped");
+        windows.take_released();
         let mut opened = compact::expand(&compact::compact(&windows).unwrap_or_default());
         prop_assert_eq!(contents(&opened), contents(&windows));
         // The same calls leave both.
         windows.drop_windows();
         opened.drop_windows();
-        let (mut left, mut expected) = (opened.take_left(), windows.take_left());
-        left.sort_unstable();
+        let (mut released, mut expected) = (opened.take_released(), windows.take_released());
+        released.sort_unstable();
         expected.sort_unstable();
-        prop_assert_eq!(left, expected);
+        prop_assert_eq!(released, expected);
     }
 }
 

@@ -90,8 +90,8 @@ fn the_least_recently_used_conversation_leaves_first() {
     let mut driver = Driver::with(config);
     let first = driver.call(&Ask::new(QUESTION).within("a")).ticket.call;
     driver.call(&Ask::new("b").within("b"));
-    assert!(driver.call(&Ask::new("b").within("b")).left.is_empty(), "it stands in the window of its conversation");
-    assert_eq!(driver.call(&Ask::new("c").within("c")).left, [first]);
+    assert!(driver.call(&Ask::new("b").within("b")).released.is_empty(), "it stands in the window of its conversation");
+    assert_eq!(driver.call(&Ask::new("c").within("c")).released, [first]);
     assert_eq!(counts(&driver.call(&Ask::new(QUESTION).within("a"))), (0, 0, 0));
 }
 
@@ -102,8 +102,8 @@ fn the_calls_of_a_forgotten_agent_are_told_with_the_next_call_of_any() {
     driver.guard.forget(&driver.agent);
     driver.guard.forget(&name(7));
     driver.agent = name(1);
-    assert_eq!(driver.call(&Ask::new(QUESTION)).left, calls);
-    assert_eq!(driver.call(&Ask::new(QUESTION)).left, Vec::new());
+    assert_eq!(driver.call(&Ask::new(QUESTION)).released, calls);
+    assert_eq!(driver.call(&Ask::new(QUESTION)).released, Vec::new());
 }
 
 #[test]
@@ -111,8 +111,8 @@ fn the_calls_of_an_evicted_agent_are_told_with_the_next_call_of_any() {
     let mut driver = Driver::with(GuardConfig { max_agents: 1, ..GuardConfig::default() });
     let calls: Vec<CallId> = (0..3).map(|_| driver.call(&Ask::new(QUESTION)).ticket.call).collect();
     driver.agent = name(1);
-    assert_eq!(driver.call(&Ask::new(QUESTION)).left, calls);
-    assert_eq!(driver.call(&Ask::new(QUESTION)).left, Vec::new());
+    assert_eq!(driver.call(&Ask::new(QUESTION)).released, calls);
+    assert_eq!(driver.call(&Ask::new(QUESTION)).released, Vec::new());
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn the_calls_of_an_evicted_agent_with_settings_are_told_too() {
     let calls: Vec<CallId> = (0..3).map(|_| driver.call(&Ask::new(QUESTION)).ticket.call).collect();
     driver.guard.configure(&driver.agent, enabled(7.0, Counting::Literal));
     driver.agent = name(1);
-    assert_eq!(driver.call(&Ask::new(QUESTION)).left, calls);
+    assert_eq!(driver.call(&Ask::new(QUESTION)).released, calls);
 }
 
 /// More agents than have their windows open at one time.

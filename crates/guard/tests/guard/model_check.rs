@@ -187,13 +187,13 @@ impl Pair {
         };
         assert!(self.naive.active);
         assert_eq!(scored.fingerprint.number, self.naive.next_number(self.driver.now));
-        let (expected, mut expected_left) = self.naive.call(scored.fingerprint);
+        let (expected, mut expected_released) = self.naive.call(scored.fingerprint);
         assert_eq!(scored.score, self.naive.score);
         assert_eq!(verdict(&scored.verdict), expected);
-        let mut left = scored.left;
-        left.sort();
-        expected_left.sort();
-        assert_eq!(left, expected_left);
+        let mut released = scored.released;
+        released.sort();
+        expected_released.sort();
+        assert_eq!(released, expected_released);
         if !matches!(expected, Expected::Block | Expected::Kill) {
             self.open.push(scored.ticket);
         }

@@ -210,10 +210,10 @@ fn sliding_window_storage() {
 fn window_overflow() {
     let mut driver = Driver::new(KillSwitch { window_size: 3, ..enabled(100.0, Counting::Literal) });
     let first = driver.exchange(&Ask::new(QUESTION), &said(ANSWER)).ticket.call;
-    assert!(driver.call(&Ask::new("two")).left.is_empty());
-    assert!(driver.call(&Ask::new("three")).left.is_empty());
+    assert!(driver.call(&Ask::new("two")).released.is_empty());
+    assert!(driver.call(&Ask::new("three")).released.is_empty());
     let fourth = driver.call(&Ask::new(QUESTION));
-    assert_eq!(fourth.left, [first], "the oldest leaves first");
+    assert_eq!(fourth.released, [first], "the oldest leaves first");
     assert_eq!(counts(&fourth), (0, 0, 0));
 }
 
@@ -236,10 +236,10 @@ fn clear_window_on_activate() {
     assert!(driver.guard.refuses(&driver.agent).is_none());
     let first = driver.call(&Ask::new(QUESTION));
     assert_eq!(counts(&first), (0, 0, 0));
-    let mut left = first.left;
-    left.sort();
+    let mut released = first.released;
+    released.sort();
     calls.sort();
-    assert_eq!(left, calls, "the bodies of the old epoch are let go");
+    assert_eq!(released, calls, "the bodies of the old epoch are released");
 }
 
 #[test]

@@ -43,13 +43,13 @@ impl EvidenceCache {
         EvidenceCache { budget, calls: Arc::new(Mutex::new(calls)) }
     }
 
-    /// Adds a new call, and drops the calls that have `left` the windows.
-    pub(crate) fn put(&self, id: CallId, call: CachedCall, left: &[CallId]) {
+    /// Adds a new call, and drops those that the windows have `released`.
+    pub(crate) fn put(&self, id: CallId, call: CachedCall, released: &[CallId]) {
         let mut calls = self.calls.lock();
-        let left = left.iter().filter_map(|id| calls.remove(*id)).collect();
+        let released = released.iter().filter_map(|id| calls.remove(*id)).collect();
         calls.insert(id, call);
         calls.on_change(id);
-        self.keep_within_budget(calls, left);
+        self.keep_within_budget(calls, released);
     }
 
     /// Adds a call from the copy on disk (`None` if it was unreadable), unless it left the windows
@@ -86,10 +86,10 @@ impl EvidenceCache {
         copy.start_again(by_id.keys().copied());
     }
 
-    /// Drops calls that have `left` the windows.
-    pub(crate) fn release(&self, left: &[CallId]) {
+    /// Drops calls that have left the windows.
+    pub(crate) fn release(&self, ids: &[CallId]) {
         let mut calls = self.calls.lock();
-        let released: Vec<_> = left.iter().filter_map(|id| calls.remove(*id)).collect();
+        let released: Vec<_> = ids.iter().filter_map(|id| calls.remove(*id)).collect();
         drop(calls);
         drop(released);
     }

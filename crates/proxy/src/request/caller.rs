@@ -92,8 +92,8 @@ fn refuse(core: &Core, from: IpAddr, why: KeyRefusal, key: Option<&KeyInForce>) 
     Stop::Policy(BlockReason::Unauthorized, Box::new(RefusalKind::Unauthorized { why, agents }))
 }
 
-/// Counts a refused call, also by address. The answer stays the same however many come: 256
-/// bits cannot be guessed, a right key from the same address must pass, and clients would retry a 429.
+/// Counts a refused call, also by address. The answer stays the same however many come: 256 bits
+/// cannot be guessed, a right key from the same address must pass, and clients would retry a 429.
 fn count(core: &Core, from: IpAddr, why: KeyRefusal) {
     if let Some(count) = core.config.keys.note_refusal(why, from, core.clock.now()) {
         tracing::warn!(address = %from, count, "this address sends agent keys that are wrong, revoked or another agent's");

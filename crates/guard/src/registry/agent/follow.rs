@@ -125,7 +125,7 @@ impl Agent<'_> {
         }
         if let Decision::Scored(scored) = decision {
             // This replica may hold their bodies.
-            self.windows.put_left(scored.left);
+            self.windows.add_released(scored.released);
         }
     }
 

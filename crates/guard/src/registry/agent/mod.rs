@@ -57,7 +57,7 @@ impl Agent<'_> {
         let bounds = self.bounds();
         prints.iter().for_each(|print| self.windows.push(print, bounds));
         // Calls that leave the windows during the restore have no cached bodies to release.
-        self.windows.take_left();
+        self.windows.take_released();
         self.score_restored();
     }
 
@@ -164,8 +164,8 @@ impl StoredAgent {
     pub(crate) fn drop_windows(&mut self) -> Vec<CallId> {
         let windows = self.windows.open();
         windows.drop_windows();
-        let left = windows.take_left();
+        let released = windows.take_released();
         self.windows.close();
-        left
+        released
     }
 }

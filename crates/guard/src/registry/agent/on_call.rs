@@ -51,7 +51,7 @@ impl Agent<'_> {
             score: self.state.score(),
             kill_switch: self.state.kill_switch(),
             verdict,
-            left: self.windows.take_left(),
+            released: self.windows.take_released(),
         }))
     }
 
@@ -128,7 +128,7 @@ impl Agent<'_> {
         let score = self.score_of(&arriving);
         self.state.set_score(score);
         self.windows.end(print.call, |arrived| *arrived = *print);
-        self.windows.take_left();
+        self.windows.take_released();
         score
     }
 
@@ -146,7 +146,7 @@ impl Agent<'_> {
         };
         let agent = score_in(WindowKind::Agent);
         // Most agents have one conversation at a time: then both windows hold the same calls.
-        if self.windows.are_one(print.conversation) {
+        if self.windows.hold_same_calls(print.conversation) {
             return agent;
         }
         let conversation = score_in(WindowKind::Conversation);
