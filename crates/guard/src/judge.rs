@@ -2,7 +2,7 @@
 
 use model::{Counting, Novelty, Outcome, SignalCounts, TextHash};
 
-use crate::rules::{self, ChainEnd, ReportedStep, Rows, Standstill};
+use crate::rules::{self, ChainEnd, ReportedStep, Standstill, Streaks};
 use crate::window::PackedFingerprint;
 
 /// Compares the last call of a window with the earlier ones.
@@ -11,7 +11,7 @@ pub(crate) struct Judge<'w> {
     calls: Vec<&'w PackedFingerprint>,
     current: &'w PackedFingerprint,
     /// The place of the newest answered call among `calls`.
-    newest: Option<usize>,
+    newest_answered: Option<usize>,
     pub(crate) counting: Counting,
 }
 
@@ -52,9 +52,9 @@ impl<'w> Judge<'w> {
             rules::leave_out_retried(&mut calls, current);
             rules::leave_out_samples(&mut calls, current);
         }
-        let newest = calls.iter().rposition(|call| call.outcome() == Outcome::Answered);
+        let newest_answered = calls.iter().rposition(|call| call.outcome() == Outcome::Answered);
         calls.push(current);
-        Some(Judge { calls, current, newest, counting })
+        Some(Judge { calls, current, newest_answered, counting })
     }
 
     /// The call that is judged.
@@ -64,27 +64,27 @@ impl<'w> Judge<'w> {
 
     /// The calls that the current one is compared with.
     pub(crate) fn considered(&self) -> &[&'w PackedFingerprint] {
-        &self.calls[..self.place()]
+        &self.calls[..self.current_place()]
     }
 
     /// The call with the newest response; `None` if there is no such call.
     pub(crate) fn newest_response(&self) -> Option<&'w PackedFingerprint> {
-        self.newest.map(|place| self.calls[place]).filter(|call| call.response().is_some())
+        self.newest_answered.map(|place| self.calls[place]).filter(|call| call.response().is_some())
     }
 
     /// By which signals each considered call counts.
     pub(crate) fn marks(&self) -> Vec<Marks> {
-        self.marks_with(&self.rows())
+        self.marks_with(&self.streaks())
     }
 
-    fn marks_with(&self, rows: &Rows) -> Vec<Marks> {
-        let mut marks = vec![Marks::default(); self.place()];
-        self.each(|place, signal| match signal {
+    fn marks_with(&self, streaks: &Streaks) -> Vec<Marks> {
+        let mut marks = vec![Marks::default(); self.current_place()];
+        self.for_each_mark(|place, signal| match signal {
             Signal::Prompt => marks[place].prompt = true,
             Signal::Response => marks[place].response = true,
             Signal::ToolCalls => marks[place].tool_calls = true,
         });
-        if let Some(standstill) = &rows.standstill {
+        if let Some(standstill) = &streaks.standstill {
             standstill.counted(standstill.steps()).for_each(|place| marks[place].tool_calls = true);
             standstill.counted(self.similar_answers(standstill)).for_each(|place| marks[place].response = true);
         }
@@ -92,11 +92,11 @@ impl<'w> Judge<'w> {
             let complaints: Vec<usize> = (0..marks.len()).rev().filter(|place| marks[*place].prompt).collect();
             rules::in_vain(&self.calls, &complaints).for_each(|place| marks[place].response = true);
         }
-        rows.narration.iter().for_each(|place| marks[*place].response = true);
-        for place in &rows.idle_talk {
+        streaks.narration.iter().for_each(|place| marks[*place].response = true);
+        for place in &streaks.idle_talk {
             (marks[*place].prompt, marks[*place].response) = (true, true);
         }
-        if let Some(talk) = &rows.small_talk {
+        if let Some(talk) = &streaks.small_talk {
             talk.questions().iter().for_each(|place| marks[*place].prompt = true);
             talk.answers().iter().for_each(|place| marks[*place].response = true);
         }
@@ -105,12 +105,12 @@ impl<'w> Judge<'w> {
 
     /// How many considered calls count by each signal.
     pub(crate) fn counts(&self) -> SignalCounts {
-        let rows = self.rows();
-        if self.is_complaint() || !rows.is_empty() {
-            return Marks::count(&self.marks_with(&rows));
+        let streaks = self.streaks();
+        if self.is_complaint() || !streaks.is_empty() {
+            return Marks::count(&self.marks_with(&streaks));
         }
         let mut counts = SignalCounts::default();
-        self.each(|_, signal| match signal {
+        self.for_each_mark(|_, signal| match signal {
             Signal::Prompt => counts.similar_prompts += 1,
             Signal::Response => counts.similar_responses += 1,
             Signal::ToolCalls => counts.repeated_tool_calls += 1,
@@ -119,8 +119,8 @@ impl<'w> Judge<'w> {
     }
 
     /// What several calls in a row say together.
-    fn rows(&self) -> Rows {
-        if self.is_adaptive() { Rows::of(&self.calls) } else { Rows::default() }
+    fn streaks(&self) -> Streaks {
+        if self.is_adaptive() { Streaks::of(&self.calls) } else { Streaks::default() }
     }
 
     fn is_adaptive(&self) -> bool {
@@ -158,23 +158,23 @@ impl<'w> Judge<'w> {
 
     /// Calls `mark` with the place of each call that counts, once for each signal by which it
     /// counts.
-    fn each(&self, mark: impl FnMut(usize, Signal)) {
+    fn for_each_mark(&self, mark: impl FnMut(usize, Signal)) {
         match self.counting {
-            Counting::Literal => self.literal(mark),
-            Counting::Adaptive => self.adaptive(mark),
+            Counting::Literal => self.mark_literally(mark),
+            Counting::Adaptive => self.mark_adaptively(mark),
         }
     }
 
     /// The place of the current call, which is behind all considered calls.
-    fn place(&self) -> usize {
+    fn current_place(&self) -> usize {
         self.calls.len() - 1
     }
 
     /// Marks by the literal formula alone.
-    fn literal(&self, mut mark: impl FnMut(usize, Signal)) {
+    fn mark_literally(&self, mut mark: impl FnMut(usize, Signal)) {
         let tools = |call: &PackedFingerprint| call.tools().filter(|step| !step.is_written).map(|step| step.literal);
         let response = |call: &PackedFingerprint| call.response().map(|response| response.literal);
-        let newest = self.newest.map(|newest| (newest, response(self.calls[newest])));
+        let newest = self.newest_answered.map(|newest| (newest, response(self.calls[newest])));
         for (place, call) in self.considered().iter().enumerate() {
             if are_similar(call.prompt(), self.current.prompt()) {
                 mark(place, Signal::Prompt);
@@ -188,8 +188,9 @@ impl<'w> Judge<'w> {
         }
     }
 
-    fn adaptive(&self, mut mark: impl FnMut(usize, Signal)) {
-        let current = self.place();
+    /// Marks by the rules.
+    fn mark_adaptively(&self, mut mark: impl FnMut(usize, Signal)) {
+        let current = self.current_place();
         // Most calls are steps of work on one prompt; this cheap test comes first.
         let has_moved_on = |call: &PackedFingerprint| rules::has_moved_on(call, self.current);
         let is_complaint = self.is_complaint();
@@ -202,9 +203,9 @@ impl<'w> Judge<'w> {
         };
         if is_complaint || !self.current.novelty().is_progress() {
             let chain_end = if is_complaint { ChainEnd::Rest } else { ChainEnd::Progress };
-            self.trace(current, chain_end, counts, |place| mark(place, Signal::Prompt));
+            self.mark_chain(current, chain_end, counts, |place| mark(place, Signal::Prompt));
         }
-        if let Some(newest) = self.newest {
+        if let Some(newest) = self.newest_answered {
             let reported_step = rules::reported_step(&self.calls, newest);
             let newest_call = self.calls[newest];
             let repeated = rules::repeated(&self.calls, reported_step);
@@ -213,13 +214,13 @@ impl<'w> Judge<'w> {
                     || (rules::is_comparable(call, newest_call) && rules::came_to_same(&self.calls, place, repeated))
             };
             let chain_end = rules::chain_end(reported_step.map(|reported_step| reported_step.step()));
-            self.trace(newest, chain_end, counts, |place| mark(place, Signal::Response));
+            self.mark_chain(newest, chain_end, counts, |place| mark(place, Signal::Response));
         }
         if self.current.novelty().is_repetition() {
             let is_barren = self.current.novelty() == Novelty::Barren;
             let chain_end = if is_barren { ChainEnd::Progress } else { rules::chain_end(self.current.tools()) };
             let counts = |_, call: &PackedFingerprint| self.tool_calls_count(call);
-            self.trace(current, chain_end, counts, |place| mark(place, Signal::ToolCalls));
+            self.mark_chain(current, chain_end, counts, |place| mark(place, Signal::ToolCalls));
         }
     }
 
@@ -227,7 +228,7 @@ impl<'w> Judge<'w> {
     /// loop.
     // Not inlined: three copies in one function would not have enough registers.
     #[inline(never)]
-    fn trace(
+    fn mark_chain(
         &self,
         from: usize,
         chain_end: ChainEnd,
@@ -263,7 +264,7 @@ impl<'w> Judge<'w> {
 
     fn prompt_counts(&self, place: usize, call: &PackedFingerprint) -> bool {
         let current = self.current;
-        let newest = self.newest.map(|newest| self.calls[newest]);
+        let newest = self.newest_answered.map(|newest| self.calls[newest]);
         are_similar(call.prompt(), current.prompt())
             && rules::is_same_question(call, newest, current)
             && rules::prompt_has_weight(call, newest, current)

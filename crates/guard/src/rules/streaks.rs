@@ -3,18 +3,18 @@
 use super::{SmallTalk, Standstill, idle_talk, narration, small_talk, standstill};
 use crate::window::PackedFingerprint;
 
-/// The rows that the last of some calls is part of.
+/// The streaks that the last of some calls is part of.
 #[derive(Default)]
-pub(crate) struct Rows {
+pub(crate) struct Streaks {
     pub(crate) standstill: Option<Standstill>,
     pub(crate) narration: Vec<usize>,
     pub(crate) idle_talk: Vec<usize>,
     pub(crate) small_talk: Option<SmallTalk>,
 }
 
-impl Rows {
-    pub(crate) fn of(calls: &[&PackedFingerprint]) -> Rows {
-        Rows {
+impl Streaks {
+    pub(crate) fn of(calls: &[&PackedFingerprint]) -> Streaks {
+        Streaks {
             standstill: standstill(calls),
             narration: narration(calls),
             idle_talk: idle_talk(calls),
