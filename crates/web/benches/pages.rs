@@ -109,23 +109,13 @@ fn event(number: u64, events: u64, now: Timestamp) -> Event {
 fn fingerprint(call: CallId, number: u64, time: Timestamp) -> Fingerprint {
     let hash = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     Fingerprint {
-        call,
-        number,
-        time,
         conversation: ConversationId(number / 40),
         body: hash(number),
         prompt: Some(TextHash(hash(number / 3))),
-        prompt_is_short: false,
-        prompt_is_error: false,
-        prompt_is_common: false,
         turn: Turn { message: hash(number / 3), position: 0 },
         step: Step { depth: 0, newest: hash(number) },
-        tools: None,
-        response: None,
         outcome: Outcome::Answered,
-        is_sample: false,
-        silence: 0,
-        novelty: model::Novelty::Neutral,
+        ..Fingerprint::new(call, number, time)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Makes fingerprints of requests and of their answers.
 
-use model::{Asked, CallId, ConversationId, Fingerprint, Novelty, Outcome, Step, TextHash, Timestamp, ToolStep, Turn};
+use model::{Asked, CallId, ConversationId, Fingerprint, Novelty, Step, TextHash, Timestamp, ToolStep, Turn};
 use twox_hash::XxHash3_64;
 
 mod answer;
@@ -65,9 +65,6 @@ impl RequestPrint {
     /// The fingerprint of a call with this request, before it has a result.
     pub(crate) fn arrived(&self, call: CallId, number: u64, time: Timestamp) -> Fingerprint {
         Fingerprint {
-            call,
-            number,
-            time,
             conversation: self.conversation,
             body: self.body,
             prompt: self.prompt,
@@ -77,11 +74,9 @@ impl RequestPrint {
             turn: self.turn,
             step: self.step,
             tools: self.tools,
-            response: None,
-            outcome: Outcome::Pending,
-            is_sample: false,
             silence: self.waited,
             novelty: if self.is_idle { Novelty::Idle } else { Novelty::Neutral },
+            ..Fingerprint::new(call, number, time)
         }
     }
 }

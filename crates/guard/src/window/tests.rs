@@ -1,31 +1,13 @@
 //! Tests of the windows of one agent.
 
-use model::{Step, Turn};
 use proptest::prelude::*;
 
 use super::packed_fingerprint::tests::prints;
 use super::*;
 
 fn print(number: u64) -> Fingerprint {
-    Fingerprint {
-        call: CallId::new(),
-        number,
-        time: Timestamp::from_millis(0),
-        conversation: ConversationId(0),
-        body: 0,
-        prompt: None,
-        prompt_is_short: false,
-        prompt_is_error: false,
-        prompt_is_common: false,
-        turn: Turn { message: 0, position: 0 },
-        step: Step { depth: 0, newest: 0 },
-        tools: None,
-        response: None,
-        outcome: Outcome::Answered,
-        is_sample: false,
-        silence: 0,
-        novelty: model::Novelty::Neutral,
-    }
+    let print = Fingerprint::new(CallId::new(), number, Timestamp::from_millis(0));
+    Fingerprint { outcome: Outcome::Answered, ..print }
 }
 
 #[test]

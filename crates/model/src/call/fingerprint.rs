@@ -63,6 +63,31 @@ pub struct Fingerprint {
     pub novelty: Novelty,
 }
 
+impl Fingerprint {
+    /// A call that has not ended, and of which nothing else is known.
+    pub fn new(call: CallId, number: u64, time: Timestamp) -> Fingerprint {
+        Fingerprint {
+            call,
+            number,
+            time,
+            conversation: ConversationId(0),
+            body: 0,
+            prompt: None,
+            prompt_is_short: false,
+            prompt_is_error: false,
+            prompt_is_common: false,
+            turn: Turn { message: 0, position: 0 },
+            step: Step { depth: 0, newest: 0 },
+            tools: None,
+            response: None,
+            outcome: Outcome::Pending,
+            is_sample: false,
+            silence: 0,
+            novelty: Novelty::Neutral,
+        }
+    }
+}
+
 /// A user message, identified by its content and the number of user messages before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Turn {

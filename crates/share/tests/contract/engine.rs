@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::sync::LazyLock;
 
 use model::shared_log::{EndedCall, LogRecord, ReplicaId};
-use model::{AgentId, CallId, Clock, ConversationId, Epoch, Fingerprint, Novelty, Outcome, Step, Timestamp, Turn};
+use model::{AgentId, CallId, Clock, ConversationId, Epoch, Fingerprint, Outcome, Timestamp};
 use share::{
     Admission, Admitted, Charge, ChargeKind, Grant, Local, Opening, Postgres, Settlement, Share, Valkey, ValkeyServer,
 };
@@ -113,23 +113,5 @@ impl Case {
 
 /// A plain fingerprint.
 pub(crate) fn print(call: CallId) -> Fingerprint {
-    Fingerprint {
-        call,
-        number: 0,
-        time: Timestamp::from_millis(0),
-        conversation: ConversationId(1),
-        body: 7,
-        prompt: None,
-        prompt_is_short: false,
-        prompt_is_error: false,
-        prompt_is_common: false,
-        turn: Turn { message: 0, position: 0 },
-        step: Step { depth: 0, newest: 0 },
-        tools: None,
-        response: None,
-        outcome: Outcome::Pending,
-        is_sample: false,
-        silence: 0,
-        novelty: Novelty::Neutral,
-    }
+    Fingerprint::new(call, 0, Timestamp::from_millis(0))
 }

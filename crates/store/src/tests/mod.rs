@@ -153,9 +153,9 @@ fn quick() -> Tuning {
         busy_timeout: Duration::from_millis(1),
         first_pause: Duration::from_millis(1),
         longest_pause: Duration::from_millis(2),
-        catch_up_patience: Duration::from_secs(60),
+        catch_up_timeout: Duration::from_secs(60),
         sum_agents: 2,
-        stop_patience: Duration::from_millis(50),
+        stop_timeout: Duration::from_millis(50),
         ..Tuning::default()
     }
 }
@@ -189,23 +189,13 @@ fn score() -> Score {
 
 fn fingerprint(call: CallId, number: u64) -> Fingerprint {
     Fingerprint {
-        call,
-        number,
-        time: NOON,
         conversation: ConversationId(7),
         body: 1,
         prompt: Some(TextHash(u64::MAX)),
-        prompt_is_short: false,
-        prompt_is_error: false,
-        prompt_is_common: false,
         turn: Turn { message: 2, position: 3 },
         step: Step { depth: 4, newest: 5 },
-        tools: None,
-        response: None,
         outcome: Outcome::Answered,
-        is_sample: false,
-        silence: 0,
-        novelty: model::Novelty::Neutral,
+        ..Fingerprint::new(call, number, NOON)
     }
 }
 
