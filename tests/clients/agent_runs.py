@@ -13,7 +13,7 @@ from agent_client import INSTALLED, AgentClient, Place
 from scenarios import Scenario, make_workspace
 
 # What a client may take for one run, its own waits between retries included.
-PATIENCE_SECONDS = 240
+TIMEOUT_SECONDS = 240
 
 # Outside of this repository: clients read the instructions and the history of the one around them. And not below /tmp,
 # where Codex does not write its helper programs.
@@ -97,7 +97,7 @@ class AgentRun:
                 start_new_session=True,
             )
             try:
-                process.wait(PATIENCE_SECONDS)
+                process.wait(TIMEOUT_SECONDS)
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()

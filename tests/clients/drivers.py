@@ -6,7 +6,7 @@ import subprocess
 import threading
 
 # What a client may take for one task, its own waits between retries included.
-PATIENCE_SECONDS = 300
+TIMEOUT_SECONDS = 300
 
 # Settings of the machine must not point a client elsewhere, and no client may report about us.
 ENVIRONMENT = {
@@ -47,7 +47,7 @@ class Driver:
 
     def read(self) -> dict:
         # A client that hangs fails its own test and does not hold up the others.
-        watchdog = threading.Timer(PATIENCE_SECONDS, self.process.kill)
+        watchdog = threading.Timer(TIMEOUT_SECONDS, self.process.kill)
         watchdog.start()
         line = self.process.stdout.readline()
         watchdog.cancel()

@@ -10,7 +10,7 @@ import urllib.request
 
 BINARY = os.environ["AGENTGAZER_BIN"]
 TOKEN = "clients-test-token"
-PATIENCE_SECONDS = 30
+TIMEOUT_SECONDS = 30
 PROVIDERS = ["openai", "anthropic", "google", "ollama"]
 
 # The program takes AGENTGAZER_… variables for settings.
@@ -29,7 +29,7 @@ class Server:
 
     def events(self, agent: str, at_least: int = 0) -> list[dict]:
         """The events of an agent, oldest first, once there are so many: a busy disk takes its time."""
-        end = time.monotonic() + PATIENCE_SECONDS
+        end = time.monotonic() + TIMEOUT_SECONDS
         while True:
             events = self.api("GET", f"/api/events?agent={agent}&limit=500")["items"][::-1]
             if sum(event["details"].get("count", 1) for event in events) >= at_least or time.monotonic() > end:

@@ -13,7 +13,7 @@ import urllib.parse
 import urllib.request
 
 import pytest
-from server import ENVIRONMENT, PATIENCE_SECONDS, running_server
+from server import ENVIRONMENT, TIMEOUT_SECONDS, running_server
 
 CLIENTS = os.environ["AGENTGAZER_CLIENTS"]
 SECRET = "a-client-secret-of-the-test-with-32-characters"
@@ -99,7 +99,7 @@ class Person(urllib.request.HTTPRedirectHandler):
 
 def audit_row(server, action: str, why: str | None = None) -> dict:
     """The row of a login in the audit log, which is written after the answer."""
-    end = time.monotonic() + PATIENCE_SECONDS
+    end = time.monotonic() + TIMEOUT_SECONDS
     while True:
         rows = server.api("GET", f"/api/audit?action={action}")["items"]
         for row in rows:

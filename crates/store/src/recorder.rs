@@ -20,8 +20,8 @@ pub struct Recorder {
     notices: broadcast::Sender<Notice>,
     health: Health,
     outbox: watch::Sender<u64>,
-    change_patience: Duration,
-    catch_up_patience: Duration,
+    change_timeout: Duration,
+    catch_up_timeout: Duration,
 }
 
 impl Recorder {
@@ -37,8 +37,8 @@ impl Recorder {
             notices: broadcast::channel(NOTICES).0,
             health: Health::default(),
             outbox: watch::Sender::new(0),
-            change_patience: store.tuning.change_patience,
-            catch_up_patience: store.tuning.catch_up_patience,
+            change_timeout: store.tuning.change_timeout,
+            catch_up_timeout: store.tuning.catch_up_timeout,
         };
         let listeners = (recorder.notices.clone(), recorder.health.clone(), recorder.outbox.clone());
         let writer = Writer::new(&store, listeners);
@@ -55,13 +55,13 @@ impl Recorder {
     /// Makes a change of the program's own and waits until it is on disk. `Unavailable` after a few
     /// seconds: nothing was changed.
     pub async fn change(&self, change: Change) -> Result<Changed, StoreError> {
-        write::send(&self.requests, (change, None), self.change_patience).await
+        write::send(&self.requests, (change, None), self.change_timeout).await
     }
 
     /// Makes a change that a person asks for, with its row of the audit log in the same
     /// transaction.
     pub async fn change_by(&self, cause: Arc<Cause>, change: Change) -> Result<Changed, StoreError> {
-        write::send(&self.requests, (change, Some(cause)), self.change_patience).await
+        write::send(&self.requests, (change, Some(cause)), self.change_timeout).await
     }
 
     /// Waits until the events that were sent so far are written, so that the next read sees them.
@@ -69,7 +69,7 @@ impl Recorder {
     pub async fn catch_up(&self) {
         let (done, caught_up) = oneshot::channel();
         if self.requests.send(Request::CatchUp(done)).is_ok() {
-            let _ = tokio::time::timeout(self.catch_up_patience, caught_up).await;
+            let _ = tokio::time::timeout(self.catch_up_timeout, caught_up).await;
         }
     }
 

@@ -19,18 +19,18 @@ pub(crate) struct Tuning {
     /// How long after the last batch of `busy_rows` or more the cache of pages is released. Pages
     /// that are needed again are read from the system's cache.
     pub(crate) cache_rest: Duration,
-    /// How long one attempt waits for a lock. Shorter than [`Tuning::change_patience`], so that
+    /// How long one attempt waits for a lock. Shorter than [`Tuning::change_timeout`], so that
     /// there is more than one attempt.
     pub(crate) busy_timeout: Duration,
     /// The pause after the first failure; it doubles with each one up to `longest_pause`.
     pub(crate) first_pause: Duration,
     pub(crate) longest_pause: Duration,
     /// How long a change is tried before it is given up.
-    pub(crate) change_patience: Duration,
+    pub(crate) change_timeout: Duration,
     /// How long a reader waits for the writer to catch up.
-    pub(crate) catch_up_patience: Duration,
+    pub(crate) catch_up_timeout: Duration,
     /// How long a stop keeps trying to write the rest.
-    pub(crate) stop_patience: Duration,
+    pub(crate) stop_timeout: Duration,
     /// How many events are kept while nothing can be written.
     pub(crate) kept_events: usize,
     /// How many bytes of evidence are kept while nothing can be written.
@@ -70,9 +70,9 @@ impl Default for Tuning {
             busy_timeout: Duration::from_secs(1),
             first_pause: Duration::from_millis(50),
             longest_pause: Duration::from_secs(1),
-            change_patience: Duration::from_secs(5),
-            catch_up_patience: Duration::from_millis(250),
-            stop_patience: Duration::from_secs(10),
+            change_timeout: Duration::from_secs(5),
+            catch_up_timeout: Duration::from_millis(250),
+            stop_timeout: Duration::from_secs(10),
             kept_events: 50_000,
             kept_evidence_bytes: 256 << 20,
             retention_rows: 500,

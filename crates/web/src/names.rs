@@ -6,8 +6,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The longest time for a look-up. A person waits for it, and every delivery looks again.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The longest time for a look-up. A person waits for it, and every delivery repeats it.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A resolver of host names.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +23,7 @@ impl Names {
     /// The addresses of `name`; none if they cannot be found in time.
     pub(crate) async fn look_up(&self, name: &str) -> Vec<IpAddr> {
         match self {
-            Names::System => match tokio::time::timeout(PATIENCE, tokio::net::lookup_host((name, 0))).await {
+            Names::System => match tokio::time::timeout(LOOKUP_TIMEOUT, tokio::net::lookup_host((name, 0))).await {
                 Ok(Ok(found)) => found.map(|address| address.ip()).collect(),
                 Ok(Err(_)) | Err(_) => Vec::new(),
             },

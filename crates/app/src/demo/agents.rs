@@ -14,7 +14,7 @@ use fake_provider::{Asking, Behaviour, Script};
 pub(super) const STUCK: &str = "import-fixer";
 
 /// A client gives up after this many refusals.
-const PATIENCE: usize = 2;
+const MAX_REFUSALS: usize = 2;
 
 /// The behaviour of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl DemoAgent {
 
     /// Whether it gave up after refusals.
     pub(super) fn has_given_up(&self) -> bool {
-        self.refusals >= PATIENCE
+        self.refusals >= MAX_REFUSALS
     }
 
     /// Makes its next call through the proxy and continues with the answer.

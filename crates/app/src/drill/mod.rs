@@ -24,8 +24,8 @@ pub(crate) const MODEL: &str = "agentgazer-drill";
 /// More calls than the drill's settings need.
 const MAX_CALLS: usize = 20;
 /// Longer than the window of a digest.
-const PATIENCE: Duration = Duration::from_secs(75);
-const LOOK: Duration = Duration::from_millis(100);
+const ALERTS_TIMEOUT: Duration = Duration::from_secs(75);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Runs a drill through the proxy at `proxy` and removes all traces of it.
 pub(crate) async fn rehearse(client: Client, http: Http, proxy: String) -> Result<Held, Failure> {
@@ -138,7 +138,7 @@ impl Drill {
 
     /// The deliveries of the incident, once every channel was tried.
     async fn watch(&self, incident: &str) -> Result<Vec<Delivery>, Failure> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + ALERTS_TIMEOUT;
         loop {
             let mut deliveries = Vec::new();
             for item in self.client.list("/api/alert-history", &format!("&incident={incident}")).await? {
@@ -149,7 +149,7 @@ impl Drill {
             if !deliveries.iter().any(waiting) || Instant::now() >= end {
                 return Ok(deliveries);
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 

@@ -53,7 +53,7 @@ impl Session {
             return Ok(());
         }
         let options = self.config.options().map_err(|why| sqlx::Error::Configuration(why.into()))?;
-        let connecting = tokio::time::timeout(connection::PATIENCE, options.connect()).await;
+        let connecting = tokio::time::timeout(connection::CONNECT_TIMEOUT, options.connect()).await;
         let late = |_| sqlx::Error::Io(io::Error::new(io::ErrorKind::TimedOut, "the server does not answer"));
         let mut connection = connecting.map_err(late)??;
         in_time(servers::claim(&mut connection, &self.writer)).await?;

@@ -16,7 +16,7 @@ impl Writer {
 
     /// Writes what is left, for a limited time, and closes the database.
     pub(super) async fn finish(mut self, inbox: &mut RecorderInbox) {
-        let deadline = Instant::now() + self.store.tuning.stop_patience;
+        let deadline = Instant::now() + self.store.tuning.stop_timeout;
         self.next_sweep = deadline + self.store.tuning.retention_interval;
         self.next_size_look = self.next_sweep;
         loop {

@@ -16,7 +16,7 @@ use super::history::{CALL, Happening, History};
 use crate::support::{Answer, Http, openai_request};
 
 /// After this a client gives up, as it does if a replica hangs.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(5);
 const QUESTION: &str = "Why does the import of customer records fail?";
 /// What a walker asks in turns: its scores are above zero, and its threshold is never reached.
 const QUESTIONS: [&str; 5] = [
@@ -70,7 +70,7 @@ impl Load {
             .header("connection", "close")
             .header(CALL, call.to_string())
             .body(Full::new(Bytes::from(request.to_string())));
-        let answer = timeout(PATIENCE, self.http.send(sent.unwrap())).await.ok().and_then(Result::ok);
+        let answer = timeout(CLIENT_TIMEOUT, self.http.send(sent.unwrap())).await.ok().and_then(Result::ok);
         let counter = if answer.is_some() { &self.answered } else { &self.failed };
         counter.fetch_add(1, Ordering::Relaxed);
         let answer = answer?;
@@ -89,7 +89,7 @@ impl Load {
     async fn change(&self, method: Method, path: &str, body: Value) -> Option<Answer> {
         let url = format!("{}{path}", self.dashboard);
         let sent = self.http.json(method, &url, Some(&self.token), Some(&body));
-        timeout(PATIENCE, sent).await.ok().and_then(Result::ok)
+        timeout(CLIENT_TIMEOUT, sent).await.ok().and_then(Result::ok)
     }
 
     /// Asks for an activation until it is acknowledged.

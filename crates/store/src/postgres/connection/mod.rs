@@ -19,11 +19,11 @@ pub(crate) use self::pooler::refuse_pooler;
 use crate::StoreError;
 
 /// How long to wait for a connection.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The longest one statement may take. A server that hangs must not block the writer for ever;
 /// normal reads and writes take a fraction of this.
-const STATEMENT_PATIENCE: Duration = Duration::from_secs(30);
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A PostgreSQL server and its database.
 #[derive(Clone)]
@@ -55,7 +55,7 @@ impl PostgresConfig {
     /// Opens a connection.
     pub(crate) async fn connect(&self) -> Result<PgConnection, StoreError> {
         let options = self.options().map_err(StoreError::Setup)?;
-        let connecting = tokio::time::timeout(PATIENCE, options.connect()).await;
+        let connecting = tokio::time::timeout(CONNECT_TIMEOUT, options.connect()).await;
         let failed = |why: String| StoreError::Setup(format!("the database {} cannot be used: {why}", self.address()));
         let connection = connecting.map_err(|_| failed("the server does not answer".to_owned()))?;
         connection.map_err(|error| failed(in_plain_words(&error)))
@@ -85,13 +85,13 @@ impl fmt::Debug for PostgresConfig {
 
 /// At most so many connections with `options`, opened when they are needed.
 pub(super) fn pool(options: PgConnectOptions, connections: u32) -> PgPool {
-    let pool = crate::sql::pool_options().max_connections(connections).acquire_timeout(PATIENCE);
+    let pool = crate::sql::pool_options().max_connections(connections).acquire_timeout(CONNECT_TIMEOUT);
     // A connection is tested before it is given back. Without a limit that never ends if the host
     // has vanished, and the pool has one connection less.
     let pool = pool.after_release(|connection: &mut PgConnection, _| {
         Box::pin(async move {
             let late = |_| io::Error::new(io::ErrorKind::TimedOut, "the server does not answer");
-            tokio::time::timeout(PATIENCE, connection.ping()).await.map_err(late)??;
+            tokio::time::timeout(CONNECT_TIMEOUT, connection.ping()).await.map_err(late)??;
             Ok(true)
         })
     });
@@ -106,8 +106,8 @@ pub(super) async fn listener(options: PgConnectOptions) -> Result<PgListener, sq
 
 /// Waits for an answer of the server, up to a limit.
 pub(crate) async fn in_time<T>(answer: impl Future<Output = Result<T, sqlx::Error>>) -> Result<T, sqlx::Error> {
-    tokio::time::timeout(STATEMENT_PATIENCE, answer).await.unwrap_or_else(|_| {
-        let why = format!("the server did not answer within {} s", STATEMENT_PATIENCE.as_secs());
+    tokio::time::timeout(STATEMENT_TIMEOUT, answer).await.unwrap_or_else(|_| {
+        let why = format!("the server did not answer within {} s", STATEMENT_TIMEOUT.as_secs());
         Err(sqlx::Error::Io(std::io::Error::new(std::io::ErrorKind::TimedOut, why)))
     })
 }

@@ -15,10 +15,10 @@ use crate::private_files::create_private_file;
 const COMPLETE: &str = ".rescued";
 
 /// The suffix of the old database, followed by the time.
-const ASIDE: &str = ".damaged-";
+const DAMAGED: &str = ".damaged-";
 
 /// The most old databases to keep: a disk that fails repeatedly must not fill up.
-const KEPT_ASIDE: usize = 3;
+const MAX_DAMAGED: usize = 3;
 
 /// The files that SQLite has beside a database.
 const SIDE_FILES: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -44,43 +44,43 @@ pub(crate) fn swap(database: &Path, now: Timestamp) -> io::Result<Option<PathBuf
 /// Finishes what a crash interrupted.
 pub(crate) fn finish_swap(database: &Path, now: Timestamp) -> io::Result<()> {
     if beside(database, COMPLETE).exists() {
-        let aside = try_swap(database, now)?;
-        tracing::warn!(?aside, "the database that was written in the place of a damaged one is used");
+        let damaged = try_swap(database, now)?;
+        tracing::warn!(?damaged, "the database that was written in the place of a damaged one is used");
     }
     Ok(())
 }
 
 fn try_swap(database: &Path, now: Timestamp) -> io::Result<Option<PathBuf>> {
-    let aside = beside(database, &format!("{ASIDE}{}", now.as_millis()));
+    let damaged = beside(database, &format!("{DAMAGED}{}", now.as_millis()));
     let existed = database.exists();
     if existed {
-        forget_old_ones(database);
-        std::fs::rename(database, &aside)?;
+        delete_oldest(database);
+        std::fs::rename(database, &damaged)?;
     }
     // A log left behind would be applied to the new database.
     for suffix in SIDE_FILES {
         let side_file = beside(database, suffix);
         match existed && suffix == "-wal" && side_file.exists() {
-            true => std::fs::rename(&side_file, beside(&aside, suffix))?,
+            true => std::fs::rename(&side_file, beside(&damaged, suffix))?,
             false => remove(&side_file),
         }
     }
     std::fs::rename(beside(database, COMPLETE), database)?;
     sync_directory(database)?;
-    Ok(existed.then_some(aside))
+    Ok(existed.then_some(damaged))
 }
 
-/// Deletes all but the newest files that were put aside before.
-fn forget_old_ones(database: &Path) {
+/// Deletes all but the newest databases that were put away before.
+fn delete_oldest(database: &Path) {
     let (Some(directory), Some(name)) = (database.parent(), database.file_name()) else { return };
-    let prefix = format!("{}{ASIDE}", name.to_string_lossy());
+    let prefix = format!("{}{DAMAGED}", name.to_string_lossy());
     let Ok(entries) = std::fs::read_dir(directory) else { return };
     let named = entries.flatten().map(|entry| entry.path());
-    let is_aside = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
-    let mut aside: Vec<PathBuf> = named.filter(is_aside).collect();
-    aside.sort();
-    let excess = (aside.len() + 1).saturating_sub(KEPT_ASIDE);
-    aside.iter().take(excess).for_each(|path| remove(path));
+    let is_damaged = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
+    let mut damaged: Vec<PathBuf> = named.filter(is_damaged).collect();
+    damaged.sort();
+    let excess = (damaged.len() + 1).saturating_sub(MAX_DAMAGED);
+    damaged.iter().take(excess).for_each(|path| remove(path));
 }
 
 /// An empty file that only its owner can read, without leftovers of an earlier attempt beside it.

@@ -51,7 +51,7 @@ async fn a_locked_database_delays_kills_and_events_and_loses_none() {
 
 #[tokio::test]
 async fn failure_is_over_once_a_probe_succeeds() {
-    let fixture = Fixture::with(Tuning { change_patience: Duration::ZERO, ..quick() }).await;
+    let fixture = Fixture::with(Tuning { change_timeout: Duration::ZERO, ..quick() }).await;
     let lock = fixture.lock().await;
     let refused = async {
         loop {
@@ -68,7 +68,7 @@ async fn failure_is_over_once_a_probe_succeeds() {
 
 #[tokio::test]
 async fn a_change_that_was_given_up_is_never_made() {
-    let fixture = Fixture::with(Tuning { change_patience: Duration::from_millis(5), ..quick() }).await;
+    let fixture = Fixture::with(Tuning { change_timeout: Duration::from_millis(5), ..quick() }).await;
     fixture.record(call("agent")).await;
     let lock = fixture.lock().await;
     for _ in 0..3 {

@@ -17,7 +17,7 @@ use crate::input::{DeliveryPath, Paging, Parameters};
 use crate::problem::{Problem, Refusals};
 
 /// How long the answer to a test waits for its first attempt.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// One alert to one channel.
 #[derive(Serialize, ToSchema)]
@@ -180,7 +180,7 @@ pub(super) async fn first_attempt(
     id: DeliveryId,
     mut outbox: watch::Receiver<u64>,
 ) -> Result<DeliveryView, Problem> {
-    let deadline = tokio::time::Instant::now() + PATIENCE;
+    let deadline = tokio::time::Instant::now() + ATTEMPT_TIMEOUT;
     loop {
         let row = read(app, id).await?;
         let waiting = row.attempts.is_empty() && row.state == DeliveryState::Queued;
