@@ -16,7 +16,7 @@ use model::{Action, CallId, Deactivation, Fingerprint, Kill};
 use share::{Admission, Admitted, Grant, Killed, Opening, Takeover};
 use tokio::time::{Instant, timeout};
 
-use crate::call::{Call, SharedTicket};
+use crate::call::{Call, EngineTicket};
 use crate::core::Core;
 use crate::error::Stop;
 use crate::policy::{CHECK_EVERY, CallPolicy, MAX_WAIT};
@@ -93,7 +93,7 @@ impl Agreement<'_> {
         while attempts < ATTEMPTS {
             let position = self.position(call).await;
             let Some(answer) = self.shared.replica.admit(&self.admission(call, position)).await else {
-                return self.alone(call, position);
+                return self.decide_alone(call, position);
             };
             attempts += 1;
             match answer {
@@ -105,7 +105,7 @@ impl Agreement<'_> {
                 Admitted::Epoch(epoch) if epoch > position.epoch => self.core.guard.activate(&agent, epoch),
                 Admitted::Unknown | Admitted::Epoch(_) => {
                     if self.open(call).await.is_none() {
-                        return self.alone(call, position);
+                        return self.decide_alone(call, position);
                     }
                 }
                 Admitted::Killed(killed) => {
@@ -126,7 +126,7 @@ impl Agreement<'_> {
     }
 
     /// Decides alone, because the engine is unreachable.
-    fn alone(&self, call: &mut Call, position: LogPosition) -> Result<Agreed, Stop> {
+    fn decide_alone(&self, call: &mut Call, position: LogPosition) -> Result<Agreed, Stop> {
         if self.shared.replica.refuses_degraded() {
             let message = "the state that replicas share is out of reach, and shared.on_failure is \"refuse\"";
             return Err(Stop::Us(StatusCode::SERVICE_UNAVAILABLE, message.to_owned()));
@@ -135,7 +135,7 @@ impl Agreement<'_> {
         call.is_degraded = true;
         // Other replicas may be alone, too, and have the same left.
         self.policy.reserve_share(call, self.shared.replica.alive())?;
-        call.alone = Some(SharedTicket { epoch: position.epoch });
+        call.unreported = Some(EngineTicket { epoch: position.epoch });
         Ok(Agreed::Alone)
     }
 
@@ -143,7 +143,7 @@ impl Agreement<'_> {
     async fn position(&self, call: &mut Call) -> LogPosition {
         let (guard, agent) = (&self.core.guard, &call.event.agent);
         let position = guard.log_position(agent);
-        if let Some(earlier) = call.shared.take_if(|ticket| ticket.epoch != position.epoch) {
+        if let Some(earlier) = call.engine_ticket.take_if(|ticket| ticket.epoch != position.epoch) {
             // It was admitted in an epoch that has ended.
             earlier.drop_reservation(call);
         }
@@ -194,7 +194,7 @@ impl Agreement<'_> {
 
     /// Applies the log up to this call. `None` if it has to be requested again.
     async fn follow(&self, call: &mut Call, position: LogPosition, grant: Grant) -> Option<Agreed> {
-        call.shared = Some(SharedTicket { epoch: position.epoch });
+        call.engine_ticket = Some(EngineTicket { epoch: position.epoch });
         call.spending.note_shared(&grant.spent);
         self.shared.refresh(&call.event.agent, grant.settings).await;
         if self.record.is_none() {
@@ -207,7 +207,7 @@ impl Agreement<'_> {
         }
         match followed {
             Followed::Decided(decision) => {
-                self.help_kill(call, position, &decision).await;
+                self.repeat_kill(call, position, &decision).await;
                 Some(Agreed::Decided(decision))
             }
             Followed::NotFound => {
@@ -225,7 +225,7 @@ impl Agreement<'_> {
     }
 
     /// Carries out the kill of an earlier call, whose replica may have died before it did.
-    async fn help_kill(&self, call: &Call, position: LogPosition, decision: &Decision) {
+    async fn repeat_kill(&self, call: &Call, position: LogPosition, decision: &Decision) {
         if let Decision::Inactive(Deactivation { incident: Some(incident), at, .. }) = decision {
             let killed = Killed { incident: Some(*incident), at: *at };
             self.shared.replica.kill(&call.event.agent, position.epoch, killed).await;

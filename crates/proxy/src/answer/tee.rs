@@ -70,7 +70,7 @@ impl Tee {
             Some(next) => next,
             None => ready!(self.poll_next(cx)),
         };
-        if self.answering.call.settling.poll(cx).is_pending() {
+        if self.answering.call.settlement.poll(cx).is_pending() {
             self.delayed = Some(next);
             return Poll::Pending;
         }

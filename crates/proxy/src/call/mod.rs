@@ -22,7 +22,7 @@ use crate::headers;
 
 use spending::Spending;
 
-pub(crate) use settlement::{Settling, SharedTicket};
+pub(crate) use settlement::{PendingSettlement, EngineTicket};
 
 /// One call. If it is dropped before it is recorded, its client has disconnected, and it is
 /// recorded with that outcome.
@@ -37,16 +37,16 @@ pub(crate) struct Call {
     /// The ticket for reporting the outcome to the detector.
     ticket: Option<Ticket>,
     /// The ticket of the engine that replicas share, until it is settled there.
-    pub(crate) shared: Option<SharedTicket>,
+    pub(crate) engine_ticket: Option<EngineTicket>,
     /// Whether this replica decided alone although it should have agreed with others.
     pub(crate) is_degraded: bool,
-    /// What reports to the engine, as soon as that is possible, what a call took that this replica
-    /// decided alone.
-    pub(crate) alone: Option<SharedTicket>,
+    /// The ticket of a call that this replica decided alone, until its use is reported to the
+    /// engine.
+    pub(crate) unreported: Option<EngineTicket>,
     /// The end of the call, for other replicas.
     ended: Option<EndedCall>,
     /// The settlement that the end of the answer waits for.
-    pub(crate) settling: Settling,
+    pub(crate) settlement: PendingSettlement,
     /// The threshold of the score.
     threshold: f64,
     started: Instant,
@@ -65,11 +65,11 @@ impl Call {
             event: Event::new(id, agent, Epoch::default(), EventType::LlmCall, core.clock.now()),
             spending: Spending::default(),
             ticket: None,
-            shared: None,
+            engine_ticket: None,
             is_degraded: false,
-            alone: None,
+            unreported: None,
             ended: None,
-            settling: Settling::default(),
+            settlement: PendingSettlement::default(),
             threshold: 0.0,
             started: Instant::now(),
             sent_tokens: None,

@@ -15,7 +15,7 @@ impl Call {
     /// Reports the answer to the detector. A repetition has no effect.
     pub(crate) fn report_answer(&mut self, answered: &Answered) {
         let Some(ticket) = self.ticket.take() else { return };
-        if self.shared.is_some() || self.is_degraded {
+        if self.engine_ticket.is_some() || self.is_degraded {
             return self.end_shared(&ticket, Some(answered));
         }
         let core = &self.core;
@@ -26,7 +26,7 @@ impl Call {
     /// Reports to the detector that there is no answer. No effect if there was one.
     pub(crate) fn report_failure(&mut self) {
         let Some(ticket) = self.ticket.take() else { return };
-        if self.shared.is_some() || self.is_degraded {
+        if self.engine_ticket.is_some() || self.is_degraded {
             return self.end_shared(&ticket, None);
         }
         let core = &self.core;
@@ -42,8 +42,8 @@ impl Call {
             fingerprint.outcome = ended.outcome;
             fingerprint.response = ended.response;
         }
-        if let (Some(ended), None) = (ended, self.shared) {
-            self.settling = end_without_log(&self.core, ticket, ended);
+        if let (Some(ended), None) = (ended, self.engine_ticket) {
+            self.settlement = end_without_log(&self.core, ticket, ended);
             return;
         }
         self.ended = ended;
@@ -54,12 +54,12 @@ impl Call {
 
     /// Reports the end of the call to the engine that replicas share. A repetition has no effect.
     pub(super) fn settle_shared(&mut self) {
-        if let Some(shared) = self.shared.take() {
+        if let Some(ticket) = self.engine_ticket.take() {
             let ended = self.ended.take();
-            self.settling = shared.settle(self, ended);
+            self.settlement = ticket.settle(self, ended);
         }
-        if let Some(alone) = self.alone.take() {
-            alone.settle_alone(self);
+        if let Some(ticket) = self.unreported.take() {
+            ticket.report_use(self);
         }
     }
 

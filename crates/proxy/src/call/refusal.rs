@@ -89,7 +89,7 @@ impl Call {
         let mut response = stop.answer(self.caller_format, self.event.id, Some(&self.event.agent));
         self.show_score(response.headers_mut());
         self.record();
-        std::mem::take(&mut self.settling).wait().await;
+        std::mem::take(&mut self.settlement).wait().await;
         response
     }
 

@@ -25,7 +25,7 @@ const MAX_WAIT: Duration = Duration::from_millis(100);
 
 /// A call that the engine admitted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SharedTicket {
+pub(crate) struct EngineTicket {
     pub(crate) epoch: Epoch,
 }
 
@@ -40,28 +40,28 @@ enum End {
     Alone,
 }
 
-impl SharedTicket {
+impl EngineTicket {
     /// Releases the reservation of a call that is admitted again.
     pub(crate) fn drop_reservation(self, call: &mut Call) {
         self.send(call, None, End::Admitted);
     }
 
     /// Reports the end of the call and what it took.
-    pub(crate) fn settle(self, call: &mut Call, ended: Option<EndedCall>) -> Settling {
+    pub(crate) fn settle(self, call: &mut Call, ended: Option<EndedCall>) -> PendingSettlement {
         self.send(call, ended, End::Over)
     }
 
     /// Reports what a call took that this replica decided alone. Nothing waits for it: the engine
     /// is probably out of reach.
-    pub(crate) fn settle_alone(self, call: &mut Call) {
+    pub(crate) fn report_use(self, call: &mut Call) {
         if call.spending.is_charged() {
             self.send(call, None, End::Alone);
         }
     }
 
-    fn send(self, call: &mut Call, ended: Option<EndedCall>, end: End) -> Settling {
+    fn send(self, call: &mut Call, ended: Option<EndedCall>, end: End) -> PendingSettlement {
         let core = Arc::clone(&call.core);
-        let Some(shared) = core.config.shared.clone() else { return Settling::default() };
+        let Some(shared) = core.config.shared.clone() else { return PendingSettlement::default() };
         let charges = call.spending.charges().iter();
         let is_over = end != End::Admitted;
         let actual = |charge: &guard::LimitCharge| if is_over { call.spending.actual(charge) } else { 0 };
@@ -77,10 +77,10 @@ impl SharedTicket {
             is_repeated: !is_over,
         };
         // Without a runtime the process is ending, and the ticket expires.
-        let Ok(runtime) = Handle::try_current() else { return Settling::default() };
+        let Ok(runtime) = Handle::try_current() else { return PendingSettlement::default() };
         let (agent, epoch) = (settlement.agent.clone(), settlement.epoch);
         let settling = shared.replica.settle(settlement);
-        Settling::new(runtime.spawn(async move {
+        PendingSettlement::new(runtime.spawn(async move {
             if let Some(killed) = settling.await {
                 core.guard.adopt_deactivation(&agent, epoch, deactivation_of(killed));
             }
@@ -92,14 +92,14 @@ impl SharedTicket {
 
 /// Records the end of a call that this replica decided alone. It is written to the log, if the call
 /// is there by now, so that all replicas know the answer.
-pub(crate) fn end_without_log(core: &Arc<Core>, ticket: &Ticket, ended: EndedCall) -> Settling {
-    let Some(shared) = core.config.shared.clone() else { return Settling::default() };
+pub(crate) fn end_without_log(core: &Arc<Core>, ticket: &Ticket, ended: EndedCall) -> PendingSettlement {
+    let Some(shared) = core.config.shared.clone() else { return PendingSettlement::default() };
     if core.guard.end_without_log(ticket, &ended, core.clock.now()) {
-        return Settling::default();
+        return PendingSettlement::default();
     }
-    let Ok(runtime) = Handle::try_current() else { return Settling::default() };
+    let Ok(runtime) = Handle::try_current() else { return PendingSettlement::default() };
     let (agent, epoch) = (ticket.agent.clone(), ticket.epoch);
-    Settling::new(runtime.spawn(async move {
+    PendingSettlement::new(runtime.spawn(async move {
         // If this fails, all replicas know the call without its answer.
         shared.replica.append(&agent, epoch, &[LogRecord::Ended(ended)]).await;
     }))
@@ -107,11 +107,11 @@ pub(crate) fn end_without_log(core: &Arc<Core>, ticket: &Ticket, ended: EndedCal
 
 /// A settlement on its way to the engine.
 #[derive(Default)]
-pub(crate) struct Settling(Option<Pin<Box<Timeout<JoinHandle<()>>>>>);
+pub(crate) struct PendingSettlement(Option<Pin<Box<Timeout<JoinHandle<()>>>>>);
 
-impl Settling {
-    fn new(settling: JoinHandle<()>) -> Settling {
-        Settling(Some(Box::pin(timeout(MAX_WAIT, settling))))
+impl PendingSettlement {
+    fn new(settling: JoinHandle<()>) -> PendingSettlement {
+        PendingSettlement(Some(Box::pin(timeout(MAX_WAIT, settling))))
     }
 
     /// Ready when the engine has answered, or after a timeout.
@@ -130,8 +130,8 @@ impl Settling {
     }
 }
 
-impl fmt::Debug for Settling {
+impl fmt::Debug for PendingSettlement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Settling").field(&self.0.is_some()).finish()
+        f.debug_tuple("PendingSettlement").field(&self.0.is_some()).finish()
     }
 }
