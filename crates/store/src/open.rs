@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use crate::config::in_force::SettingsInForce;
 use crate::database::{Generation, KillsInMemory, Pool, Session};
-use crate::key_file::KeyFile;
-use crate::private_files::create_private_dir;
-use crate::settings_in_force::SettingsInForce;
+use crate::files::KeyFile;
+use crate::files::create_private_dir;
 use crate::tuning::Tuning;
 use crate::{Store, StoreConfig, StoreError, WriterClaim, postgres, read, sqlite};
 

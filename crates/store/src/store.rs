@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use model::{Groups, SavedAgent};
 
+use crate::config::in_force::SettingsInForce;
 use crate::database::{Generation, KillsInMemory, Pool};
-use crate::key_file::KeyFile;
-use crate::settings_in_force::SettingsInForce;
+use crate::files::KeyFile;
 use crate::tuning::Tuning;
 use crate::{Settings, SettingsChange, StoreConfig, WriterClaim};
 

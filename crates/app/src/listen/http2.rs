@@ -2,6 +2,8 @@
 //! connection ends them too. Each stream has the limits of an HTTP/1 connection, and the connection
 //! ends after being idle for as long as an HTTP/1 connection may be.
 
+mod stream;
+
 use std::future::poll_fn;
 use std::io;
 use std::net::IpAddr;
@@ -23,9 +25,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, Sleep, sleep};
 
+use self::stream::{NewStreams, StreamTask, Streams, answer_stream};
 use super::connection::{Serving, note_end};
 use super::connection_state::ConnectionState;
-use super::http2_stream::{NewStreams, StreamTask, Streams, answer_stream};
 use super::timeouts::Timeouts;
 
 /// Requests that a client may have open on one connection.

@@ -9,7 +9,6 @@ mod connection;
 mod connection_state;
 mod handshake;
 mod http2;
-mod http2_stream;
 mod inherited;
 mod timeouts;
 mod unauthenticated;

@@ -8,7 +8,7 @@ use super::{attempts, rules};
 use crate::columns::{self, odd};
 use crate::database::{self, Connection, Row};
 use crate::error::Failure;
-use crate::key_file::{KeyFile, Sealed};
+use crate::files::{KeyFile, Sealed};
 use crate::{Store, StoreError};
 
 impl Store {

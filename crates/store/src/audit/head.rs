@@ -8,7 +8,7 @@ use crate::StoreError;
 use crate::columns::unsigned;
 use crate::database::{self, Connection, Lock};
 use crate::error::Failure;
-use crate::key_file::{KeyFile, Sealed};
+use crate::files::{KeyFile, Sealed};
 
 /// The owner that the head is sealed for.
 const HEAD: &str = "audit head";

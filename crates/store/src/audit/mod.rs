@@ -19,7 +19,7 @@ use crate::Change;
 use crate::columns::signed;
 use crate::database::{self, Connection};
 use crate::error::Failure;
-use crate::key_file::KeyFile;
+use crate::files::KeyFile;
 
 /// Stored in place of a role if the actor has none.
 const NO_ROLE: &str = "none";

@@ -4,7 +4,7 @@
 use super::head::{self, End};
 use super::{AuditRow, chain};
 use crate::database;
-use crate::key_file::Sealed;
+use crate::files::Sealed;
 use crate::{Store, StoreError};
 
 /// Rows that are read at a time.

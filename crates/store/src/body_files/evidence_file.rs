@@ -12,7 +12,7 @@ use sqlx::{ConnectOptions, Row, SqlitePool};
 
 use crate::StoreError;
 use crate::columns::odd;
-use crate::private_files::create_private_file;
+use crate::files::create_private_file;
 use crate::sqlite::files::{DatabaseFiles, beside};
 
 const NAME: &str = "evidence.db";

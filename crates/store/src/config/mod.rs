@@ -1,5 +1,6 @@
 //! Where the database is and how it behaves.
 
+pub(crate) mod in_force;
 mod settings;
 
 use std::fmt;
@@ -9,7 +10,7 @@ use std::time::Duration;
 
 use model::{Clock, Event, EventType, KillSwitch, NanoUsd, Usage};
 
-use crate::private_files::create_private_dir;
+use crate::files::create_private_dir;
 use crate::{PostgresConfig, StoreError, WriterClaim, postgres};
 
 pub use settings::{Retention, RetentionChange, Settings, SettingsChange};

@@ -5,7 +5,7 @@ use secrecy::SecretString;
 
 use crate::columns::odd;
 use crate::database::{self, Row};
-use crate::key_file::Sealed;
+use crate::files::Sealed;
 use crate::{Store, StoreError};
 
 impl Store {

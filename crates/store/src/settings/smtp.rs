@@ -4,7 +4,7 @@ use model::{SmtpSecurity, SmtpServer};
 use serde::{Deserialize, Serialize};
 
 use crate::database::{self, Connection};
-use crate::key_file::{KeyFile, Sealed};
+use crate::files::{KeyFile, Sealed};
 use crate::{Store, StoreError, settings_in_force};
 
 /// The name of the setting, and the owner that its password is sealed for.

@@ -27,7 +27,7 @@ pub(crate) use self::session::{Session, WriteTransaction};
 pub(crate) use self::size::used_bytes;
 
 use crate::StoreError;
-use crate::private_files::{create_private_dir, create_private_file};
+use crate::files::{create_private_dir, create_private_file};
 use crate::tuning::Tuning;
 
 /// People look at few pages at a time.

@@ -21,7 +21,7 @@ fn only_the_sqlite_folder_names_sqlite() {
     for folder in ["alerts", "audit", "people", "read", "servers", "settings", "stats", "write"] {
         sources(&root.join(folder), &mut files);
     }
-    for file in ["change.rs", "columns.rs", "error.rs", "recorder.rs", "settings_in_force.rs", "store.rs"] {
+    for file in ["change.rs", "columns.rs", "error.rs", "recorder.rs", "config/in_force.rs", "store.rs"] {
         files.push((file.to_owned(), std::fs::read_to_string(root.join(file)).unwrap()));
     }
     assert!(files.len() > 40, "the folders are found");

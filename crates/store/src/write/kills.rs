@@ -1,6 +1,8 @@
 //! Writes kills and observed incidents, each with its evidence, in transactions that survive a
 //! power cut.
 
+mod records;
+
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, LazyLock};
 

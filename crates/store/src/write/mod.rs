@@ -7,14 +7,11 @@ mod deletion;
 mod events;
 mod failures;
 mod kills;
-mod missing_evidence;
 mod new_agent;
 mod notice;
-mod records;
 mod recovery;
 mod request;
-pub(crate) mod retention;
-mod upkeep;
+pub(crate) mod upkeep;
 mod work;
 
 use std::collections::VecDeque;

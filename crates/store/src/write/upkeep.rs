@@ -1,10 +1,12 @@
 //! The writer's work in idle times: makes sums over longer spans, and deletes what is too old or
 //! too much.
 
+pub(crate) mod retention;
+
 use model::RecorderInbox;
 use tokio::time::{Duration, Instant};
 
-use super::{Writer, retention};
+use super::Writer;
 use crate::database::{self, Durability, Lock, may_pass, used_bytes};
 use crate::stats;
 

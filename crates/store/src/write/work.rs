@@ -7,8 +7,9 @@ use super::changes::{self, Outcome};
 use super::{Writer, batch, deletion};
 use crate::database::{Durability, in_plain_words, is_contention, may_pass};
 use crate::error::Failure;
+use crate::servers::feed;
 use crate::stats::Span;
-use crate::{Change, Notice, StoreError, audit, feed};
+use crate::{Change, Notice, StoreError, audit};
 
 /// How often a write that conflicted with another server is retried without a pause.
 const CONTENTION_ATTEMPTS: u32 = 5;

@@ -3,7 +3,7 @@
 use sqlx::PgPool;
 
 use crate::StoreError;
-use crate::key_file::KeyFile;
+use crate::files::KeyFile;
 use crate::postgres::in_time;
 
 /// Compares the key with the one that the database was last used with. A single server may start

@@ -127,7 +127,7 @@ mod tests {
     use sqlx::{ConnectOptions, Connection};
 
     use super::*;
-    use crate::private_files::create_private_file;
+    use crate::files::create_private_file;
     use crate::sqlite::{connect, migrate};
     use crate::tuning::Tuning;
 

@@ -9,7 +9,7 @@ use model::Timestamp;
 
 use super::super::files::beside;
 use crate::StoreError;
-use crate::private_files::create_private_file;
+use crate::files::create_private_file;
 
 /// The new database once it is complete: a restart that finds it puts it in its place.
 const COMPLETE: &str = ".rescued";

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-use crate::write::retention::sweep;
+use crate::write::upkeep::retention::sweep;
 use crate::{Period, Retention, Totals};
 
 const HOUR: i64 = 60 * 60 * 1000;

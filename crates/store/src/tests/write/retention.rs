@@ -1,6 +1,6 @@
 use super::*;
 use crate::Retention;
-use crate::write::retention::sweep;
+use crate::write::upkeep::retention::sweep;
 use sqlx::Connection;
 
 const DAY: i64 = 24 * 60 * 60 * 1000;

@@ -14,7 +14,7 @@ use super::{deletion, events};
 use crate::columns::{signed, unsigned};
 use crate::database::{self, Connection};
 use crate::error::Failure;
-use crate::key_file::KeyFile;
+use crate::files::KeyFile;
 use crate::stats::group_spending;
 use crate::{AccessChange, Change, Changed, Feedback, Notice, Store, StoreError, alerts, people, settings};
 
@@ -60,7 +60,7 @@ pub(super) async fn apply(transaction: &mut Connection<'_>, change: &Change, sto
         }
         Change::Access(change) => apply_access(transaction, change).await,
         Change::PutSettings { settings } => {
-            crate::settings_in_force::write(transaction, settings).await?;
+            crate::config::in_force::write(transaction, settings).await?;
             Ok((Changed::Done, None))
         }
         Change::PutSmtpServer { server } => {

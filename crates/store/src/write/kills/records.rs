@@ -4,11 +4,12 @@ use model::RecorderInbox;
 use tokio::sync::broadcast;
 use tokio::time::Instant;
 
-use super::Writer;
-use super::kills::{self, Context, Pending, RecordExtent, Written};
-use super::notice::Notice;
+use super::{Context, Pending, RecordExtent, Written};
 use crate::database::{Durability, is_full, may_pass};
-use crate::{ChangedKind, ChangedRow, feed};
+use crate::servers::feed;
+use crate::write::Writer;
+use crate::write::notice::Notice;
+use crate::{ChangedKind, ChangedRow};
 
 /// How many kills share one transaction, and so one wait for the disk.
 const RECORDS: usize = 32;
@@ -16,7 +17,7 @@ const RECORDS: usize = 32;
 impl Writer {
     /// Writes all records that have come in, so that none is behind a change that was asked for
     /// after it.
-    pub(super) async fn write_records(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
+    pub(in crate::write) async fn write_records(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
         while let Ok(record) = inbox.records.try_recv() {
             let record = Pending::from(record).await;
             self.keep_record(record);
@@ -83,7 +84,7 @@ impl Writer {
                 written.push(Written::TooLate(None));
                 continue;
             }
-            let outcome = kills::write(&mut transaction.connection(), record, extent, &context).await?;
+            let outcome = super::write(&mut transaction.connection(), record, extent, &context).await?;
             if outcome == Written::Whole {
                 let kill = &record.incident.kill;
                 let row = match record.kill {

@@ -3,9 +3,8 @@
 use model::{IncidentState, Timestamp};
 
 use crate::database::{self, Connection};
+use crate::write::changes::exemptions;
 use crate::{Retention, alerts, stats};
-
-use super::changes::exemptions;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
