@@ -1,14 +1,13 @@
 //! Behaviour that only a server has: it stops, restarts, refuses writes, and holds days of events.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+mod lossy_proxy;
+
 use std::time::Duration;
 
 use model::{Event, Timestamp};
 use store::{Change, EventFilter, Period, PostgresConfig, Store, StoreConfig, StoreError};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
 
+use self::lossy_proxy::open_with_losses;
 use crate::backend::{NOON, Postgres, Server, call, id, page};
 use crate::postgres_server::PostgresServer;
 
@@ -65,71 +64,14 @@ async fn kill_and_events_are_written_when_the_server_is_back() {
     assert_eq!((total.requests, total.blocked), (21, 1), "no sum is added twice");
 }
 
-/// Loses every new connection, too.
-const ALL: usize = usize::MAX;
-
-/// Relays bytes to the server, and drops the answers to as many commits as it is told.
-async fn start_lossy_proxy(server_port: u16) -> (u16, Arc<AtomicUsize>) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let (port, lose) = (listener.local_addr().unwrap().port(), Arc::new(AtomicUsize::new(0)));
-    let lose_next = Arc::clone(&lose);
-    tokio::spawn(async move {
-        while let Ok((client, _)) = listener.accept().await {
-            if lose_next.load(Ordering::SeqCst) == ALL {
-                continue;
-            }
-            let Ok(server) = TcpStream::connect(("127.0.0.1", server_port)).await else { continue };
-            tokio::spawn(pass_on(client, server, Arc::clone(&lose_next)));
-        }
-    });
-    (port, lose)
-}
-
-async fn pass_on(mut client: TcpStream, mut server: TcpStream, lose_next: Arc<AtomicUsize>) {
-    let (mut asked, mut answered) = (vec![0; 65_536], vec![0; 65_536]);
-    loop {
-        tokio::select! {
-            Ok(length) = client.read(&mut asked) => {
-                let bytes = &asked[..length];
-                if length == 0 || server.write_all(bytes).await.is_err() {
-                    return;
-                }
-                if bytes.windows(6).any(|word| word == b"COMMIT") && take_one(&lose_next) {
-                    // The server has committed once it answers.
-                    let _ = server.read(&mut answered).await;
-                    return;
-                }
-            }
-            Ok(length) = server.read(&mut answered) => {
-                if length == 0 || client.write_all(&answered[..length]).await.is_err() {
-                    return;
-                }
-            }
-            else => return,
-        }
-    }
-}
-
-fn take_one(count: &AtomicUsize) -> bool {
-    count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |count| count.checked_sub(1)).is_ok()
-}
-
-/// A server that reaches its database through a lossy proxy.
-async fn open_with_losses(postgres: &PostgresServer) -> (Server, Arc<AtomicUsize>) {
-    let url = postgres.create_database();
-    let server_port = url.split([':', '/']).filter_map(|part| part.parse().ok()).next().unwrap();
-    let (port, lose) = start_lossy_proxy(server_port).await;
-    (Postgres::open(&url.replace(&format!(":{server_port}/"), &format!(":{port}/"))).await, lose)
-}
-
 #[tokio::test]
 async fn batch_whose_acknowledgement_is_lost_is_not_counted_twice() {
-    let (server, lose) = open_with_losses(Postgres::shared()).await;
+    let (server, losses) = open_with_losses(Postgres::shared()).await;
     server.record(&[call("ann", NOON)]).await;
     for _ in 0..3 {
-        lose.store(1, Ordering::SeqCst);
+        losses.lose(1);
         server.record(&[call("ann", NOON), call("ann", NOON)]).await;
-        assert_eq!(lose.load(Ordering::SeqCst), 0, "an acknowledgement was lost");
+        assert_eq!(losses.left(), 0, "an acknowledgement was lost");
     }
     let total = server.store.total(None, Period::last_hours(24, NOON)).await.unwrap();
     assert_eq!((total.requests, count(&server).await), (7, 7));
@@ -139,7 +81,7 @@ async fn batch_whose_acknowledgement_is_lost_is_not_counted_twice() {
 #[tokio::test(flavor = "multi_thread")]
 async fn batch_whose_transaction_a_crash_lost_is_written_again() {
     let postgres = PostgresServer::start();
-    let (server, lose) = open_with_losses(&postgres).await;
+    let (server, losses) = open_with_losses(&postgres).await;
     let url = postgres.create_database();
     postgres.execute(&url, "alter system set wal_writer_delay = '10s'");
     postgres.execute(&url, "select pg_reload_conf()");
@@ -148,14 +90,12 @@ async fn batch_whose_transaction_a_crash_lost_is_written_again() {
     server.recorder.catch_up().await;
     // What was written so far survives.
     postgres.execute(&url, "checkpoint");
-    lose.store(1, Ordering::SeqCst);
+    losses.lose(1);
     let stop = async {
-        while lose.load(Ordering::SeqCst) == 1 {
-            tokio::task::yield_now().await;
-        }
-        lose.store(ALL, Ordering::SeqCst);
+        losses.wait_until_left(0).await;
+        losses.lose_all();
         postgres.stop_immediately();
-        lose.store(0, Ordering::SeqCst);
+        losses.lose(0);
         postgres.start_again();
     };
     let batch = [call("ann", NOON), call("ben", NOON)];
@@ -166,22 +106,20 @@ async fn batch_whose_transaction_a_crash_lost_is_written_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn lost_acknowledgement_of_a_kill_does_not_repeat_the_batch_before_it() {
-    let (server, lose) = open_with_losses(Postgres::shared()).await;
+    let (server, losses) = open_with_losses(Postgres::shared()).await;
     server.record(&[call("ann", NOON)]).await;
     // Longer sums are made after the first batch.
     server.recorder.catch_up().await;
     server.recorder.catch_up().await;
-    lose.store(2, Ordering::SeqCst);
+    losses.lose(2);
     let batch = [call("ann", NOON), call("ann", NOON)];
     let kill = async {
-        while lose.load(Ordering::SeqCst) == 2 {
-            tokio::task::yield_now().await;
-        }
+        losses.wait_until_left(1).await;
         // The writer pauses; then it writes the kill before the batch.
         server.kill("ben", 0).await;
     };
     tokio::join!(server.record(&batch), kill);
-    assert_eq!(lose.load(Ordering::SeqCst), 0, "two acknowledgements were lost");
+    assert_eq!(losses.left(), 0, "two acknowledgements were lost");
     let total = server.store.total(None, Period::last_hours(24, NOON)).await.unwrap();
     assert_eq!((total.requests, total.blocked, count(&server).await), (3, 1, 4));
 }
