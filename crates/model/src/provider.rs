@@ -9,9 +9,10 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 
 /// The family of wire formats that a provider speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names say it")]
+#[strum(serialize_all = "snake_case")]
 pub enum Format {
     Openai,
     Anthropic,
@@ -20,21 +21,14 @@ pub enum Format {
 }
 
 impl Format {
-    const ALL: [Format; 4] = [Format::Openai, Format::Anthropic, Format::Gemini, Format::Ollama];
-
     /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Format::Openai => "openai",
-            Format::Anthropic => "anthropic",
-            Format::Gemini => "gemini",
-            Format::Ollama => "ollama",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<Format> {
-        Self::ALL.into_iter().find(|format| format.as_str() == word)
+        word.parse().ok()
     }
 }
 

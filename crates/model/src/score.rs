@@ -30,8 +30,11 @@ impl SignalCounts {
 }
 
 /// The window that gave a score.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum WindowKind {
     /// The window over all calls of the agent.
     #[default]
@@ -43,15 +46,12 @@ pub enum WindowKind {
 impl WindowKind {
     /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            WindowKind::Agent => "agent",
-            WindowKind::Conversation => "conversation",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<WindowKind> {
-        [WindowKind::Agent, WindowKind::Conversation].into_iter().find(|kind| kind.as_str() == word)
+        word.parse().ok()
     }
 }
 

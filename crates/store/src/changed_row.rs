@@ -1,7 +1,8 @@
 //! The rows by which replicas on one database tell each other what has changed.
 
 /// The kind of thing that changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum ChangedKind {
     /// An agent: its state, settings or exemptions changed, or it was deleted. The key is its id.
     Agent,
@@ -22,34 +23,14 @@ pub enum ChangedKind {
 }
 
 impl ChangedKind {
-    const ALL: [ChangedKind; 8] = [
-        ChangedKind::Agent,
-        ChangedKind::AgentKeys,
-        ChangedKind::Group,
-        ChangedKind::Incident,
-        ChangedKind::People,
-        ChangedKind::Policy,
-        ChangedKind::Provider,
-        ChangedKind::Settings,
-    ];
-
     /// Its name in the database.
     pub fn as_str(self) -> &'static str {
-        match self {
-            ChangedKind::Agent => "agent",
-            ChangedKind::AgentKeys => "agent_keys",
-            ChangedKind::Group => "group",
-            ChangedKind::Incident => "incident",
-            ChangedKind::People => "people",
-            ChangedKind::Policy => "policy",
-            ChangedKind::Provider => "provider",
-            ChangedKind::Settings => "settings",
-        }
+        self.into()
     }
 
     /// Parses its name. `None` if a newer version wrote it.
     pub(crate) fn parse(word: &str) -> Option<ChangedKind> {
-        ChangedKind::ALL.into_iter().find(|kind| kind.as_str() == word)
+        word.parse().ok()
     }
 }
 

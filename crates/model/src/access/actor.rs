@@ -8,8 +8,22 @@ use serde::{Deserialize, Serialize};
 use crate::{ActivatedBy, FieldError, Group};
 
 /// A role. Each includes the rights of the one before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    strum::EnumString,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Role {
     /// Sees everything but bodies: no prompts, no responses, no evidence.
     Viewer,
@@ -25,16 +39,12 @@ impl Role {
 
     /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Role::Viewer => "viewer",
-            Role::Operator => "operator",
-            Role::Admin => "admin",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<Role> {
-        Role::ALL.into_iter().find(|role| role.as_str() == word)
+        word.parse().ok()
     }
 }
 
@@ -87,8 +97,9 @@ impl Grant {
 }
 
 /// How an actor was authenticated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum ActorKind {
     /// A user with a session.
     User,
@@ -109,18 +120,12 @@ impl ActorKind {
 
     /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            ActorKind::User => "user",
-            ActorKind::Token => "token",
-            ActorKind::FirstToken => "first_token",
-            ActorKind::CommandLine => "command_line",
-            ActorKind::Anonymous => "anonymous",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<ActorKind> {
-        ActorKind::ALL.into_iter().find(|kind| kind.as_str() == word)
+        word.parse().ok()
     }
 }
 

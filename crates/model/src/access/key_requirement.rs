@@ -1,7 +1,8 @@
 //! Whether calls need an agent key.
 
 /// When calls need an agent key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum RequireKey {
     /// While other machines can reach the proxy and a provider key is stored.
     #[default]
@@ -13,20 +14,14 @@ pub enum RequireKey {
 }
 
 impl RequireKey {
-    const ALL: [RequireKey; 3] = [RequireKey::Auto, RequireKey::Always, RequireKey::Never];
-
     /// Its name in the configuration.
     pub fn as_str(self) -> &'static str {
-        match self {
-            RequireKey::Auto => "auto",
-            RequireKey::Always => "always",
-            RequireKey::Never => "never",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<RequireKey> {
-        Self::ALL.into_iter().find(|require| require.as_str() == word)
+        word.parse().ok()
     }
 }
 

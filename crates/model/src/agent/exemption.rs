@@ -32,8 +32,9 @@ impl fmt::Display for ExemptionId {
 }
 
 /// The kind of an exemption.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum ExemptKind {
     /// One prompt.
     Prompt,
@@ -44,15 +45,12 @@ pub enum ExemptKind {
 impl ExemptKind {
     /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            ExemptKind::Prompt => "prompt",
-            ExemptKind::ToolCall => "tool_call",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<ExemptKind> {
-        [ExemptKind::Prompt, ExemptKind::ToolCall].into_iter().find(|kind| kind.as_str() == word)
+        word.parse().ok()
     }
 }
 

@@ -37,8 +37,9 @@ impl KillSwitch {
 }
 
 /// What the kill switch does when the score exceeds the threshold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Action {
     /// Deactivate the agent until a person activates it.
     Deactivate,
@@ -51,22 +52,19 @@ pub enum Action {
 impl Action {
     /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Action::Deactivate => "deactivate",
-            Action::Block => "block",
-            Action::Observe => "observe",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<Action> {
-        [Action::Deactivate, Action::Block, Action::Observe].into_iter().find(|action| action.as_str() == word)
+        word.parse().ok()
     }
 }
 
 /// What counts as a repetition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Counting {
     /// Evidence of no progress counts.
     Adaptive,
@@ -77,15 +75,12 @@ pub enum Counting {
 impl Counting {
     /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Counting::Adaptive => "adaptive",
-            Counting::Literal => "literal",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<Counting> {
-        [Counting::Adaptive, Counting::Literal].into_iter().find(|counting| counting.as_str() == word)
+        word.parse().ok()
     }
 }
 

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::{AgentId, Epoch, Exemption, Fingerprint, IncidentId, KillSwitch, Timestamp};
 
 /// Who deactivated an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum DeactivatedBy {
     /// The kill switch, because the agent looped.
     KillSwitch,
@@ -17,21 +18,19 @@ pub enum DeactivatedBy {
 impl DeactivatedBy {
     /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            DeactivatedBy::KillSwitch => "kill_switch",
-            DeactivatedBy::Manual => "manual",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<DeactivatedBy> {
-        [DeactivatedBy::KillSwitch, DeactivatedBy::Manual].into_iter().find(|by| by.as_str() == word)
+        word.parse().ok()
     }
 }
 
 /// The interface through which a person activated an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum ActivatedBy {
     /// A page, in a session.
     Dashboard,
@@ -44,16 +43,12 @@ pub enum ActivatedBy {
 impl ActivatedBy {
     /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            ActivatedBy::Dashboard => "dashboard",
-            ActivatedBy::Api => "api",
-            ActivatedBy::CommandLine => "command_line",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<ActivatedBy> {
-        [ActivatedBy::Dashboard, ActivatedBy::Api, ActivatedBy::CommandLine].into_iter().find(|by| by.as_str() == word)
+        word.parse().ok()
     }
 }
 

@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 use crate::{ChannelId, FieldError, Target, Timestamp};
 
 /// The kind of a channel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names say it")]
+#[strum(serialize_all = "snake_case")]
 pub enum ChannelKind {
     Webhook,
     Email,
@@ -20,23 +21,14 @@ pub enum ChannelKind {
 }
 
 impl ChannelKind {
-    const ALL: [ChannelKind; 5] =
-        [ChannelKind::Webhook, ChannelKind::Email, ChannelKind::Slack, ChannelKind::Discord, ChannelKind::Telegram];
-
     /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            ChannelKind::Webhook => "webhook",
-            ChannelKind::Email => "email",
-            ChannelKind::Slack => "slack",
-            ChannelKind::Discord => "discord",
-            ChannelKind::Telegram => "telegram",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<ChannelKind> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+        word.parse().ok()
     }
 }
 

@@ -55,61 +55,50 @@ ids! {
 }
 
 /// The type of an alert.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::EnumString, strum::IntoStaticStr)]
 pub enum AlertType {
     /// An agent was killed.
+    #[strum(serialize = "agent.killed")]
     Killed,
     /// An agent whose kill switch only observes looped.
+    #[strum(serialize = "agent.observed")]
     Observed,
     /// An agent made no call for too long.
+    #[strum(serialize = "agent.down")]
     Down,
     /// The condition of an earlier alert is over.
+    #[strum(serialize = "agent.recovered")]
     Recovered,
     /// Too many of an agent's calls failed.
+    #[strum(serialize = "agent.error_rate")]
     ErrorRate,
     /// An agent spent too much.
+    #[strum(serialize = "agent.budget")]
     Budget,
     /// Several alerts in one.
+    #[strum(serialize = "alerts.digest")]
     Digest,
     /// A test of a channel.
+    #[strum(serialize = "alerts.test")]
     Test,
 }
 
 impl AlertType {
-    const ALL: [AlertType; 8] = [
-        AlertType::Killed,
-        AlertType::Observed,
-        AlertType::Down,
-        AlertType::Recovered,
-        AlertType::ErrorRate,
-        AlertType::Budget,
-        AlertType::Digest,
-        AlertType::Test,
-    ];
-
     /// Its name in SQL, webhooks, API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            AlertType::Killed => "agent.killed",
-            AlertType::Observed => "agent.observed",
-            AlertType::Down => "agent.down",
-            AlertType::Recovered => "agent.recovered",
-            AlertType::ErrorRate => "agent.error_rate",
-            AlertType::Budget => "agent.budget",
-            AlertType::Digest => "alerts.digest",
-            AlertType::Test => "alerts.test",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<AlertType> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+        word.parse().ok()
     }
 }
 
 /// The state of a delivery.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum DeliveryState {
     /// Waiting to be sent, for the first time or again.
     Queued,
@@ -124,18 +113,11 @@ pub enum DeliveryState {
 impl DeliveryState {
     /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            DeliveryState::Queued => "queued",
-            DeliveryState::Delivered => "delivered",
-            DeliveryState::Failed => "failed",
-            DeliveryState::Digested => "digested",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<DeliveryState> {
-        [DeliveryState::Queued, DeliveryState::Delivered, DeliveryState::Failed, DeliveryState::Digested]
-            .into_iter()
-            .find(|state| state.as_str() == word)
+        word.parse().ok()
     }
 }

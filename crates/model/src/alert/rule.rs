@@ -74,8 +74,9 @@ impl fmt::Display for RuleScope {
 }
 
 /// The type of a rule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum RuleType {
     /// An agent was killed or observed in a loop.
     KillSwitch,
@@ -90,12 +91,7 @@ pub enum RuleType {
 impl RuleType {
     /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            RuleType::KillSwitch => "kill_switch",
-            RuleType::AgentDown => "agent_down",
-            RuleType::ErrorRate => "error_rate",
-            RuleType::Budget => "budget",
-        }
+        self.into()
     }
 }
 

@@ -7,8 +7,11 @@ use super::channel::is_mail_address;
 use crate::FieldError;
 
 /// How the connection to the SMTP server is protected.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum SmtpSecurity {
     /// Not encrypted.
     None,
@@ -25,16 +28,12 @@ impl SmtpSecurity {
 
     /// Its name in the API and the configuration.
     pub fn as_str(self) -> &'static str {
-        match self {
-            SmtpSecurity::None => "none",
-            SmtpSecurity::StartTls => "starttls",
-            SmtpSecurity::Tls => "tls",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<SmtpSecurity> {
-        SmtpSecurity::ALL.into_iter().find(|security| security.as_str() == word)
+        word.parse().ok()
     }
 
     /// The usual port.

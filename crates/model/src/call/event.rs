@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::{AgentId, AgentKeyId, CallId, Epoch, Fingerprint, IncidentId, NanoUsd, Score, Timestamp, Unscored, Usage};
 
 /// The type of an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum EventType {
     /// A call was forwarded, whatever its outcome.
     LlmCall,
@@ -21,34 +22,21 @@ pub enum EventType {
 }
 
 impl EventType {
-    const ALL: [EventType; 5] = [
-        EventType::LlmCall,
-        EventType::Blocked,
-        EventType::KillSwitch,
-        EventType::AgentActivated,
-        EventType::AgentDeactivated,
-    ];
-
     /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            EventType::LlmCall => "llm_call",
-            EventType::Blocked => "blocked",
-            EventType::KillSwitch => "kill_switch",
-            EventType::AgentActivated => "agent_activated",
-            EventType::AgentDeactivated => "agent_deactivated",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<EventType> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+        word.parse().ok()
     }
 }
 
 /// Why a call was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum BlockReason {
     /// The agent is inactive.
     Inactive,
@@ -65,30 +53,14 @@ pub enum BlockReason {
 }
 
 impl BlockReason {
-    const ALL: [BlockReason; 6] = [
-        BlockReason::Inactive,
-        BlockReason::OutsideHours,
-        BlockReason::RateLimited,
-        BlockReason::BudgetExceeded,
-        BlockReason::LoopDetected,
-        BlockReason::Unauthorized,
-    ];
-
     /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            BlockReason::Inactive => "inactive",
-            BlockReason::OutsideHours => "outside_hours",
-            BlockReason::RateLimited => "rate_limited",
-            BlockReason::BudgetExceeded => "budget_exceeded",
-            BlockReason::LoopDetected => "loop_detected",
-            BlockReason::Unauthorized => "unauthorized",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<BlockReason> {
-        Self::ALL.into_iter().find(|reason| reason.as_str() == word)
+        word.parse().ok()
     }
 }
 

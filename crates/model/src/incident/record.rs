@@ -67,8 +67,9 @@ pub struct Kill {
 }
 
 /// The state of an incident.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum IncidentState {
     /// The agent is inactive because of it.
     Open,
@@ -81,18 +82,12 @@ pub enum IncidentState {
 impl IncidentState {
     /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            IncidentState::Open => "open",
-            IncidentState::Closed => "closed",
-            IncidentState::Observed => "observed",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<IncidentState> {
-        [IncidentState::Open, IncidentState::Closed, IncidentState::Observed]
-            .into_iter()
-            .find(|state| state.as_str() == word)
+        word.parse().ok()
     }
 }
 
@@ -143,8 +138,9 @@ pub struct Evidence {
 }
 
 /// Why the bodies of a call were missing when it became evidence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum MissingBodies {
     /// It came before the server was started, and its bodies were only in memory.
     Restart,
@@ -155,14 +151,11 @@ pub enum MissingBodies {
 impl MissingBodies {
     /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            MissingBodies::Restart => "restart",
-            MissingBodies::Budget => "budget",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<MissingBodies> {
-        [MissingBodies::Restart, MissingBodies::Budget].into_iter().find(|missing| missing.as_str() == word)
+        word.parse().ok()
     }
 }

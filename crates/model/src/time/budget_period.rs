@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 /// The period of a budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum BudgetPeriod {
     /// From midnight to midnight.
     Day,
@@ -20,10 +21,6 @@ impl BudgetPeriod {
 
     /// Its name in API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            BudgetPeriod::Day => "day",
-            BudgetPeriod::Week => "week",
-            BudgetPeriod::Month => "month",
-        }
+        self.into()
     }
 }

@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 /// A day of the week.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]
 #[allow(missing_docs, reason = "the names say it")]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Weekday {
     Mon,
     Tue,
@@ -23,20 +24,12 @@ impl Weekday {
 
     /// Its name in API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Weekday::Mon => "mon",
-            Weekday::Tue => "tue",
-            Weekday::Wed => "wed",
-            Weekday::Thu => "thu",
-            Weekday::Fri => "fri",
-            Weekday::Sat => "sat",
-            Weekday::Sun => "sun",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<Weekday> {
-        Self::ALL.into_iter().find(|day| day.as_str() == word)
+        word.parse().ok()
     }
 
     /// The day before it.

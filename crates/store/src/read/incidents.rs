@@ -13,8 +13,9 @@ use crate::{Page, PageRequest, Store, StoreError};
 use model::fingerprint_bytes as fingerprint;
 
 /// A person's verdict on an incident.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumString, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Feedback {
     /// It was a loop.
     Loop,
@@ -25,15 +26,12 @@ pub enum Feedback {
 impl Feedback {
     /// Its name in SQL, API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Feedback::Loop => "loop",
-            Feedback::FalseAlarm => "false_alarm",
-        }
+        self.into()
     }
 
     /// Parses its name.
     pub fn parse(word: &str) -> Option<Feedback> {
-        [Feedback::Loop, Feedback::FalseAlarm].into_iter().find(|feedback| feedback.as_str() == word)
+        word.parse().ok()
     }
 }
 

@@ -12,7 +12,8 @@ use super::{AgentKey, AgentKeyId, KeyHash, RefusedCaller};
 use crate::Timestamp;
 
 /// Why a call is refused because of its agent key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum KeyRefusal {
     /// A key is required, and the call has none.
     Missing,
@@ -54,16 +55,7 @@ impl KeyRefusal {
 
     /// Its name in API and docs.
     pub fn as_str(self) -> &'static str {
-        match self {
-            KeyRefusal::Missing => "missing",
-            KeyRefusal::Malformed => "malformed",
-            KeyRefusal::Unknown => "unknown",
-            KeyRefusal::Expired => "expired",
-            KeyRefusal::OtherAgent => "other_agent",
-            KeyRefusal::NoAgent => "no_agent",
-            KeyRefusal::Several => "several",
-            KeyRefusal::BadToken => "bad_token",
-        }
+        self.into()
     }
 }
 
