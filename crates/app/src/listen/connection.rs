@@ -108,8 +108,8 @@ async fn drive(
     stopping: &mut watch::Receiver<Option<Duration>>,
 ) {
     let mut gone = pin!(gone);
-    if let Some(rest) = *stopping.borrow_and_update() {
-        state.set_stopping(rest);
+    if let Some(grace) = *stopping.borrow_and_update() {
+        state.set_stopping(grace);
     }
     loop {
         tokio::select! {

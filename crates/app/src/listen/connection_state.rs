@@ -23,7 +23,7 @@ struct Shared {
     waits_to_write: AtomicBool,
     has_received: AtomicBool,
     /// In milliseconds; 0 while the server does not stop.
-    rest: AtomicU32,
+    stop_grace_ms: AtomicU32,
     /// Whether hyper wrote bytes that the stream has not flushed yet.
     is_unflushed: AtomicBool,
     /// Bytes of `ANSWER_BEGIN` that were sent ahead of the answer.
@@ -89,18 +89,18 @@ impl ConnectionState {
     }
 
     /// The server stops: answers announce the close, and the connection ends after being idle for
-    /// `rest`.
-    pub(super) fn set_stopping(&self, rest: Duration) {
-        self.0.rest.store(u32::try_from(rest.as_millis()).unwrap_or(u32::MAX).max(1), Relaxed);
+    /// `grace`.
+    pub(super) fn set_stopping(&self, grace: Duration) {
+        self.0.stop_grace_ms.store(u32::try_from(grace.as_millis()).unwrap_or(u32::MAX).max(1), Relaxed);
     }
 
     pub(super) fn is_stopping(&self) -> bool {
-        self.0.rest.load(Relaxed) != 0
+        self.0.stop_grace_ms.load(Relaxed) != 0
     }
 
     /// How long the connection may be idle, once the server stops.
-    pub(super) fn rest(&self) -> Option<Duration> {
-        let millis = self.0.rest.load(Relaxed);
+    pub(super) fn stop_grace(&self) -> Option<Duration> {
+        let millis = self.0.stop_grace_ms.load(Relaxed);
         (millis != 0).then(|| Duration::from_millis(u64::from(millis)))
     }
 

@@ -73,7 +73,7 @@ where
     };
     let server = builder(new.clone(), own.max_header_size);
     let mut connection = pin!(server.serve_connection(TokioIo::new(stream), service));
-    let mut open = OpenStreams { new, running: FuturesUnordered::new(), streams, taking: timeouts.taking };
+    let mut open = OpenStreams { new, running: FuturesUnordered::new(), streams, write_timeout: timeouts.write };
     let mut idle = Idle::new(timeouts);
     let mut gone = pin!(gone);
     let mut is_stopping = stopping.borrow_and_update().is_some();
@@ -133,7 +133,7 @@ struct OpenStreams {
     new: NewStreams,
     running: FuturesUnordered<StreamTask>,
     streams: Streams,
-    taking: Duration,
+    write_timeout: Duration,
 }
 
 impl OpenStreams {
@@ -157,7 +157,7 @@ impl OpenStreams {
 
     fn poll(&mut self, cx: &mut Context<'_>, state: &ConnectionState) -> Requests {
         loop {
-            let (limit, streams) = (self.taking, &self.streams);
+            let (limit, streams) = (self.write_timeout, &self.streams);
             let new = self.new.take().into_iter();
             self.running.extend(new.map(|future| StreamTask::new(future, streams.clone(), limit)));
             match self.running.poll_next_unpin(cx) {

@@ -58,14 +58,14 @@ pub(crate) struct ListenLimits {
     pub(crate) unauthenticated: Option<UnauthenticatedLimits>,
     /// How long an idle connection stays open once the server stops, so that a request on its way
     /// is answered.
-    pub(crate) rest: Duration,
+    pub(crate) stop_grace: Duration,
 }
 
 /// A running listener.
 #[derive(Debug)]
 pub(crate) struct Listener {
     stopping: watch::Sender<Option<Duration>>,
-    rest: Duration,
+    stop_grace: Duration,
     stop: oneshot::Sender<Duration>,
     task: JoinHandle<bool>,
 }
@@ -105,20 +105,20 @@ impl Listener {
         let (stopping, is_stopping) = watch::channel(None);
         let acceptor = Acceptor::new(limits, tls, answer, is_stopping);
         let task = tokio::spawn(acceptor.run(socket, stopped));
-        Listener { stopping, rest: limits.rest, stop, task }
+        Listener { stopping, stop_grace: limits.stop_grace, stop, task }
     }
 
     /// From now on every answer announces the close of its connection, and idle connections are
     /// closed.
     pub(crate) fn announce_stop(&self) {
-        self.stopping.send_replace(Some(self.rest));
+        self.stopping.send_replace(Some(self.stop_grace));
     }
 
     /// Accepts until clients with open connections know of the stop. Lets requests in flight finish
     /// for `drain` in all, then closes the rest. Returns whether all finished.
     pub(crate) async fn stop(self, drain: Duration) -> bool {
         // An idle connection must not count as one that was aborted.
-        self.stopping.send_replace(Some(self.rest.min(drain / 2)));
+        self.stopping.send_replace(Some(self.stop_grace.min(drain / 2)));
         let _ = self.stop.send(drain);
         self.task.await.unwrap_or(false)
     }
@@ -179,7 +179,7 @@ where
             }
         };
         let cut_at = Instant::now() + drain;
-        self.finish_accepting(socket, cut_at.min(Instant::now() + self.limits.rest)).await;
+        self.finish_accepting(socket, cut_at.min(Instant::now() + self.limits.stop_grace)).await;
         let finished = timeout(cut_at.saturating_duration_since(Instant::now()), self.all_ended()).await.is_ok();
         // The rest is aborted, which releases their handles to the recorder.
         self.connections.shutdown().await;
@@ -252,7 +252,7 @@ where
     }
 
     fn timeouts(&self) -> Timeouts {
-        Timeouts { head: self.limits.header_timeout, taking: self.limits.idle_timeout, keep_alive: KEEP_ALIVE }
+        Timeouts { head: self.limits.header_timeout, write: self.limits.idle_timeout, keep_alive: KEEP_ALIVE }
     }
 }
 

@@ -12,7 +12,7 @@ const LIMITS: ListenLimits = ListenLimits {
     idle_timeout: Duration::from_secs(300),
     max_connections: 8,
     unauthenticated: None,
-    rest: Duration::from_millis(50),
+    stop_grace: Duration::from_millis(50),
 };
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nhost: test\r\n\r\n";
 const LONG: Duration = Duration::from_secs(60);
@@ -83,7 +83,7 @@ async fn idle_connections_do_not_delay_the_stop() {
 
 #[tokio::test]
 async fn idle_connections_get_a_last_answer_that_announces_the_close() {
-    let scene = Scene::with(ListenLimits { rest: LONG, ..LIMITS }).await;
+    let scene = Scene::with(ListenLimits { stop_grace: LONG, ..LIMITS }).await;
     let mut idle = scene.connect(REQUEST).await;
     scene.may_go.add_permits(1);
     let mut answer = [0; 512];
@@ -98,7 +98,7 @@ async fn idle_connections_get_a_last_answer_that_announces_the_close() {
 
 #[tokio::test]
 async fn clients_that_connect_again_are_answered_while_others_are_connected() {
-    let scene = Scene::with(ListenLimits { rest: LONG, ..LIMITS }).await;
+    let scene = Scene::with(ListenLimits { stop_grace: LONG, ..LIMITS }).await;
     let in_flight = scene.connect(REQUEST).await;
     scene.arrived.notified().await;
     scene.listener.announce_stop();

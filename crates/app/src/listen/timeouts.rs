@@ -24,7 +24,7 @@ pub(super) struct Timeouts {
     /// For the head of a request.
     pub(super) head: Duration,
     /// For bytes of an answer to be read.
-    pub(super) taking: Duration,
+    pub(super) write: Duration,
     /// For the next request.
     pub(super) keep_alive: Duration,
 }
@@ -39,9 +39,9 @@ pub(super) struct TimedStream<S> {
     /// Whether bytes of the next head have arrived.
     head_began: bool,
     head: Wait,
-    taking: Wait,
+    write: Wait,
     keep_alive: KeepAlive,
-    rest: Wait,
+    stop_grace: Wait,
 }
 
 impl<S> TimedStream<S> {
@@ -52,29 +52,29 @@ impl<S> TimedStream<S> {
             requests: 0,
             head_began: false,
             head: Wait::new(timeouts.head),
-            taking: Wait::new(timeouts.taking),
+            write: Wait::new(timeouts.write),
             keep_alive: KeepAlive::new(timeouts.keep_alive),
-            rest: Wait::new(Duration::ZERO),
+            stop_grace: Wait::new(Duration::ZERO),
         }
     }
 
-    fn taken<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    fn limit_write<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         self.state.set_waits_to_write(written.is_pending());
         if written.is_ready() {
-            self.taking.is_over();
+            self.write.end();
             return written;
         }
-        self.taking.poll(cx, "the client stopped reading").map(Err)
+        self.write.poll(cx, "the client stopped reading").map(Err)
     }
 
     /// Restarts the timeouts with each request.
-    fn forget_past_heads(&mut self) {
+    fn restart_with_new_request(&mut self) {
         let requests = self.state.requests();
         if std::mem::replace(&mut self.requests, requests) != requests {
             self.head_began = false;
-            self.head.is_over();
-            self.keep_alive.is_over();
-            self.rest.is_over();
+            self.head.end();
+            self.keep_alive.end();
+            self.stop_grace.end();
         }
     }
 }
@@ -101,15 +101,15 @@ impl<S: HasUnread> TimedStream<S> {
         if !is_new && self.keep_alive.poll(cx).is_ready() && !self.stream.has_unread() {
             return Poll::Ready(Ok(()));
         }
-        let Some(rest) = self.state.rest() else { return Poll::Pending };
-        self.rest.limit = rest;
-        if self.rest.poll(cx, "").is_pending() {
+        let Some(grace) = self.state.stop_grace() else { return Poll::Pending };
+        self.stop_grace.limit = grace;
+        if self.stop_grace.poll(cx, "").is_pending() {
             return Poll::Pending;
         }
         if self.stream.has_unread() {
             // A request arrived at the last moment: the runtime is about to announce it.
-            self.rest.is_over();
-            return self.rest.poll(cx, "").map(|_| Ok(()));
+            self.stop_grace.end();
+            return self.stop_grace.poll(cx, "").map(|_| Ok(()));
         }
         Poll::Ready(Ok(()))
     }
@@ -124,7 +124,7 @@ impl<S: AsyncRead + HasUnread + Unpin> AsyncRead for TimedStream<S> {
         if has_received {
             self.state.set_has_received();
         }
-        self.forget_past_heads();
+        self.restart_with_new_request();
         if self.state.is_at_work() {
             return read;
         }
@@ -136,7 +136,7 @@ impl<S: AsyncRead + HasUnread + Unpin> AsyncRead for TimedStream<S> {
 impl<S: AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.taken(cx, written)
+        self.limit_write(cx, written)
     }
 
     fn poll_write_vectored(
@@ -145,7 +145,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(cx, pieces);
-        self.taken(cx, written)
+        self.limit_write(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -155,10 +155,10 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for TimedStream<S> {
     /// Waits only if the stream buffers bytes, as TLS does.
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(cx);
-        if flushed.is_ready() && !self.taking.waiting {
+        if flushed.is_ready() && !self.write.waiting {
             return flushed;
         }
-        self.taken(cx, flushed)
+        self.limit_write(cx, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -179,7 +179,7 @@ impl Wait {
         Wait { limit, timer: None, waiting: false }
     }
 
-    fn is_over(&mut self) {
+    fn end(&mut self) {
         self.waiting = false;
     }
 
@@ -216,7 +216,7 @@ impl KeepAlive {
         KeepAlive { limit, waiting_since: None, timer: None }
     }
 
-    fn is_over(&mut self) {
+    fn end(&mut self) {
         self.waiting_since = None;
     }
 

@@ -18,9 +18,9 @@ use crate::tls::{Side, Tls};
 
 /// How long idle connections of agents stay open after the stop is announced: agents that call at
 /// least this often get a last answer on each connection, which tells them to reconnect.
-const PROXY_REST: Duration = Duration::from_secs(2);
+const PROXY_STOP_GRACE: Duration = Duration::from_secs(2);
 /// How long idle connections of browsers and commands stay open.
-const DASHBOARD_REST: Duration = Duration::from_millis(200);
+const DASHBOARD_STOP_GRACE: Duration = Duration::from_millis(200);
 /// A browser opens at most six connections, and all people behind one address need room. The total
 /// must leave enough of the 1,024 file descriptors that many systems allow.
 const UNAUTHENTICATED: UnauthenticatedLimits =
@@ -53,7 +53,8 @@ pub(crate) fn start_proxy(socket: TcpListener, config: &Config, tls: Option<&Tls
 /// Starts the dashboard. Anyone who reaches it may send anything, so bodies have a deadline and
 /// unauthenticated clients get few connections.
 pub(crate) fn start_dashboard(socket: TcpListener, config: &Config, tls: Option<&Tls>, web: Web) -> Listener {
-    let limits = ListenLimits { unauthenticated: Some(UNAUTHENTICATED), rest: DASHBOARD_REST, ..limits(config) };
+    let limits =
+        ListenLimits { unauthenticated: Some(UNAUTHENTICATED), stop_grace: DASHBOARD_STOP_GRACE, ..limits(config) };
     let router = web::router(web);
     let tls = tls.map(|tls| tls.listener(Side::Dashboard));
     Listener::start(socket, limits, tls, move |request: http::Request<Incoming>, _| {
@@ -97,6 +98,6 @@ fn limits(config: &Config) -> ListenLimits {
         idle_timeout: config.limits.idle_timeout,
         max_connections: config.limits.max_connections,
         unauthenticated: None,
-        rest: PROXY_REST,
+        stop_grace: PROXY_STOP_GRACE,
     }
 }

@@ -20,7 +20,7 @@ pub(crate) use self::days::{add_days, drop_days_before, drop_oldest_day};
 pub(crate) use self::migrate::migrate;
 pub use self::servers::{ChangeFeed, WriterClaim};
 pub(crate) use self::servers::{
-    Lock, WriterName, check_key, claim_work, lease_deliveries, lock, lock_shared, sweep_changes, tell, try_lock,
+    Lock, WriterName, announce, check_key, claim_work, lease_deliveries, lock, lock_shared, sweep_changes, try_lock,
 };
 pub(crate) use self::session::{Session, WriteTransaction};
 pub(crate) use self::size::used_bytes;

@@ -38,11 +38,15 @@ impl Store {
 }
 
 /// Tells other replicas of a change, in its transaction.
-pub(crate) async fn tell(connection: &mut Connection<'_>, row: &ChangedRow, store: &Store) -> Result<(), sqlx::Error> {
+pub(crate) async fn announce(
+    connection: &mut Connection<'_>,
+    row: &ChangedRow,
+    store: &Store,
+) -> Result<(), sqlx::Error> {
     match connection {
         Connection::Postgres(connection) if store.is_shared() => {
             let at = store.config.clock.now().as_millis();
-            postgres::tell(connection, row, (store.writer(), at)).await
+            postgres::announce(connection, row, (store.writer(), at)).await
         }
         _ => Ok(()),
     }

@@ -38,7 +38,7 @@ impl Writer {
 
     /// Refuses the changes that wait, so that their callers can decide what to do.
     pub(super) fn refuse_changes(&mut self, why: &str) {
-        for request in self.changes.drain(..).filter(ChangeRequest::take) {
+        for request in self.changes.drain(..).filter(ChangeRequest::claim) {
             request.answer(Err(StoreError::Unavailable(why.to_owned())));
         }
     }

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::{Change, Changed, StoreError};
 
 const WAITING: u8 = 0;
-const TAKEN: u8 = 1;
+const CLAIMED: u8 = 1;
 const GIVEN_UP: u8 = 2;
 
 /// A request to the writer beside the inbox.
@@ -38,13 +38,13 @@ pub(crate) struct ChangeRequest {
 }
 
 impl ChangeRequest {
-    /// Takes the right to make the change. `false` if it was given up.
-    pub(crate) fn take(&self) -> bool {
-        self.state.compare_exchange(WAITING, TAKEN, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    /// Claims the right to make the change. `false` if it was given up.
+    pub(crate) fn claim(&self) -> bool {
+        self.state.compare_exchange(WAITING, CLAIMED, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 
     /// Gives that right back, to retry later; returns the request unless its time is over.
-    pub(crate) fn put_back(self, trouble: &str) -> Option<ChangeRequest> {
+    pub(crate) fn release(self, trouble: &str) -> Option<ChangeRequest> {
         if Instant::now() >= self.deadline {
             self.answer(Err(StoreError::Unavailable(trouble.to_owned())));
             return None;
@@ -60,15 +60,15 @@ impl ChangeRequest {
     }
 }
 
-/// Sends `change` to the writer and waits for the result, at most `patience` until it is begun.
+/// Sends `change` to the writer and waits for the result, at most `limit` until it is begun.
 pub(crate) async fn send(
     requests: &mpsc::UnboundedSender<Request>,
     (change, cause): (Change, Option<Arc<Cause>>),
-    patience: Duration,
+    limit: Duration,
 ) -> Result<Changed, StoreError> {
     let (reply, mut answer) = oneshot::channel();
     let state = Arc::new(AtomicU8::new(WAITING));
-    let deadline = Instant::now() + patience;
+    let deadline = Instant::now() + limit;
     let request = ChangeRequest { change, cause, reply, state: Arc::clone(&state), deadline };
     requests.send(Request::Change(request)).map_err(|_| stopped())?;
     let answered = match tokio::time::timeout_at(deadline, &mut answer).await {

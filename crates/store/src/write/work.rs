@@ -88,7 +88,7 @@ impl Writer {
 
     async fn write_changes(&mut self, inbox: &mut RecorderInbox) -> Result<(), sqlx::Error> {
         while let Some(request) = self.changes.pop_front() {
-            if !request.take() {
+            if !request.claim() {
                 continue;
             }
             match self.try_change(&request.change, request.cause.as_deref(), inbox).await {
@@ -100,7 +100,7 @@ impl Writer {
                 }
                 Err(Failure::Refused(why)) => request.answer(Err(why)),
                 Err(Failure::Database(error)) if may_pass(&error) => {
-                    if let Some(request) = request.put_back(&in_plain_words(&error)) {
+                    if let Some(request) = request.release(&in_plain_words(&error)) {
                         self.changes.push_front(request);
                     }
                     return Err(error);
@@ -122,7 +122,7 @@ impl Writer {
         };
         let changed = changes::apply(&mut transaction.connection(), change, &self.store).await?;
         if let Some(row) = feed::changed_row(change) {
-            feed::tell(&mut transaction.connection(), &row, &self.store).await?;
+            feed::announce(&mut transaction.connection(), &row, &self.store).await?;
         }
         if let Some(entry) = entry {
             entry.append(&mut transaction.connection(), self.store.config.clock.now(), &self.store.keys).await?;

@@ -9,7 +9,7 @@ use tokio::time::{sleep, timeout};
 use super::*;
 
 const TIMEOUTS: Timeouts =
-    Timeouts { head: Duration::from_secs(10), taking: Duration::from_secs(300), keep_alive: Duration::from_secs(7200) };
+    Timeouts { head: Duration::from_secs(10), write: Duration::from_secs(300), keep_alive: Duration::from_secs(7200) };
 const REST: Duration = Duration::from_secs(2);
 const LONG: Duration = Duration::from_secs(3600);
 

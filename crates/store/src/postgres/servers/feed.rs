@@ -30,7 +30,7 @@ const OVERLAP: Duration = Duration::from_secs(10);
 const KEPT_MS: i64 = 60 * 60 * 1000;
 
 /// Adds a row, and wakes the others when it is committed.
-pub(crate) async fn tell(
+pub(crate) async fn announce(
     connection: &mut PgConnection,
     row: &ChangedRow,
     (replica, at): (&str, i64),

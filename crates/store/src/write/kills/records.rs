@@ -91,7 +91,7 @@ impl Writer {
                     Some(_) => ChangedRow { kind: ChangedKind::Agent, key: kill.agent.to_string() },
                     None => ChangedRow { kind: ChangedKind::Incident, key: kill.incident.to_string() },
                 };
-                feed::tell(&mut transaction.connection(), &row, &self.store).await?;
+                feed::announce(&mut transaction.connection(), &row, &self.store).await?;
             }
             written.push(outcome);
         }
