@@ -113,7 +113,7 @@ impl Journey {
 
     async fn without_a_channel_it_asks_first(&self) {
         self.enable().await;
-        self.browser.wait_for_text("[role=alertdialog]", "No one would hear about it.").await;
+        self.browser.wait_for_text("[role=alertdialog]", "No one would be notified.").await;
         assert_eq!(self.agent().await["kill_switch"]["enabled"], false);
         self.browser.click("[role=alertdialog] a").await;
     }

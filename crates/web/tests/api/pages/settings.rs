@@ -40,7 +40,7 @@ async fn notification_check_on_enable() {
     let asked = browser.post("/agents/alone/kill-switch", &fields).await;
     assert_eq!(asked.status, StatusCode::CONFLICT);
     assert!(
-        asked.text.contains("No one would hear about it.") && asked.text.contains("Enable anyway"),
+        asked.text.contains("No one would be notified.") && asked.text.contains("Enable anyway"),
         "{}",
         asked.text
     );
