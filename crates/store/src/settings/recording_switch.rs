@@ -5,8 +5,9 @@ use std::collections::HashMap;
 
 use model::AgentId;
 
+use crate::config::in_force;
 use crate::database::{self, Connection};
-use crate::{Store, StoreError, settings_in_force};
+use crate::{Store, StoreError};
 
 /// The prefix of such a setting's name; the agent follows.
 const PREFIX: &str = "recording:";
@@ -32,7 +33,7 @@ pub(crate) async fn write(
 ) -> Result<(), sqlx::Error> {
     let name = format!("{PREFIX}{agent}");
     match enabled {
-        Some(enabled) => settings_in_force::put(transaction, &name, if enabled { "true" } else { "false" }).await,
+        Some(enabled) => in_force::put(transaction, &name, if enabled { "true" } else { "false" }).await,
         None => database::query("delete from settings where name = $1").bind(name).execute(transaction).await.map(drop),
     }
 }

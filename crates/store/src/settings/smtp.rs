@@ -3,9 +3,10 @@
 use model::{SmtpSecurity, SmtpServer};
 use serde::{Deserialize, Serialize};
 
+use crate::config::in_force;
 use crate::database::{self, Connection};
 use crate::files::{KeyFile, Sealed};
-use crate::{Store, StoreError, settings_in_force};
+use crate::{Store, StoreError};
 
 /// The name of the setting, and the owner that its password is sealed for.
 const SMTP: &str = "smtp";
@@ -60,5 +61,5 @@ pub(crate) async fn write(
         from: server.from.clone(),
     };
     let value = serde_json::to_string(&stored).map_err(|error| StoreError::Conflict(error.to_string()))?;
-    Ok(settings_in_force::put(transaction, SMTP, &value).await?)
+    Ok(in_force::put(transaction, SMTP, &value).await?)
 }
