@@ -6,7 +6,7 @@ pub(super) mod schemas;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{Modify, OpenApi};
 
-use crate::problem::{ProblemBody, Refusals, WrongField};
+use crate::problem::{ProblemBody, WrongField};
 
 /// The description without its operations.
 #[derive(OpenApi)]

@@ -3,7 +3,7 @@
 
 use std::convert::Infallible;
 
-use axum::extract::{FromRequestParts, Request};
+use axum::extract::{FromRef, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, Uri};
 use model::{ActorKind, Role};
