@@ -22,7 +22,7 @@ use crate::headers;
 
 use spending::Spending;
 
-pub(crate) use settlement::{PendingSettlement, EngineTicket};
+pub(crate) use settlement::{EngineTicket, PendingSettlement};
 
 /// One call. If it is dropped before it is recorded, its client has disconnected, and it is
 /// recorded with that outcome.

@@ -39,11 +39,7 @@ async fn notification_check_on_enable() {
     let fields = format!("enabled=on&{BALANCED}&preset=tight");
     let asked = browser.post("/agents/alone/kill-switch", &fields).await;
     assert_eq!(asked.status, StatusCode::CONFLICT);
-    assert!(
-        asked.text.contains("No one would be notified.") && asked.text.contains("Enable anyway"),
-        "{}",
-        asked.text
-    );
+    assert!(asked.text.contains("No one would be notified.") && asked.text.contains("Enable anyway"), "{}", asked.text);
     assert!(asked.text.contains("value=\"5\""), "what was entered is kept");
     assert_eq!(server.json("/api/agents/alone").await["kill_switch"]["enabled"], false);
 
