@@ -79,8 +79,8 @@ pub(crate) struct ReadRequest<'a> {
 }
 
 impl<'a> ReadRequest<'a> {
-    /// Completes `asked`, read from `body`, with the earlier answers that it refers to, and with what
-    /// came before a prompt that is rebuilt at every step.
+    /// Completes `asked`, read from `body`, with the earlier answers that it refers to, and with
+    /// what came before a prompt that is rebuilt at every step.
     pub(crate) fn new(
         call: &Call,
         headers: &HeaderMap,

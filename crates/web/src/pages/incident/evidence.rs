@@ -129,7 +129,7 @@ fn why(index: usize, heads: &[EvidenceHead], timeline: &Timeline, state: Inciden
     head.matched.iter().map(reason).collect::<Vec<_>>().join(", ")
 }
 
-/// The stopped call, or else the next call, that reports the same tool calls as the call at `index`.
+/// The stopped call, or else the next one, that reports the same tool calls as the call at `index`.
 /// Calls of a round count as repeated, too, and then differ from the stopped one.
 fn same_tool_calls(index: usize, heads: &[EvidenceHead]) -> Option<CallId> {
     let later = heads.get(index + 1..).unwrap_or_default();

@@ -26,7 +26,8 @@ struct Family {
 pub(super) struct Families(HashMap<u64, Family>);
 
 impl Families {
-    /// Follows the numbers of lines that differ in nothing else. Returns whether no other line is new.
+    /// Follows the numbers of lines that differ in nothing else. Returns whether no other line is
+    /// new.
     pub(super) fn count(&mut self, news: &[&Line], steps: u32, is_repeated: bool) -> bool {
         if self.0.len() > MOST {
             self.0.clear();

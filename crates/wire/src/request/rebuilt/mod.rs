@@ -109,8 +109,8 @@ impl RebuiltPrompts {
         RebuiltPrompts { openings: HashMap::new(), by_age: BTreeMap::new(), next: 1, size: 0, limit }
     }
 
-    /// Completes a request whose `prompt` continues a run: the newest step is what the model answered
-    /// before, with what is new since.
+    /// Completes a request whose `prompt` continues a run: the newest step is what the model
+    /// answered before, with what is new since.
     pub fn place(&mut self, agent: &str, prompt: &RebuiltPrompt, asked: &mut Asked<'_>) -> RunId {
         let key = fold(XxHash3_64::oneshot(agent.as_bytes()), prompt.opening);
         let number = self.next;
