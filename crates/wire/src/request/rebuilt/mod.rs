@@ -195,6 +195,9 @@ impl Opening {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
 
     fn prompt(screen: &str, log: &[&str]) -> String {
@@ -271,6 +274,20 @@ mod tests {
         answer(&mut prompts, run, "I look at it.\nclick('9')");
         let (other, _) = send(&mut prompts, "a", prompt("[1] link 'Back'\n[2] link 'Details'", &log));
         assert_eq!(one.unwrap().0, other.unwrap().0);
+    }
+
+    proptest! {
+        #[test]
+        fn any_texts_are_read(texts in vec(("\\PC{0,300}(\n[^a]{0,60}){3,9}", "\\PC{0,80}"), 1..8)) {
+            let mut prompts = RebuiltPrompts::new(100);
+            for (text, said) in texts {
+                let mut asked = Asked { prompt: vec![text.into()], ..Asked::default() };
+                if let Some(prompt) = RebuiltPrompt::of(&asked) {
+                    let run = prompts.place("a", &prompt, &mut asked);
+                    answer(&mut prompts, run, &said);
+                }
+            }
+        }
     }
 
     #[test]
