@@ -95,7 +95,7 @@ pub(super) async fn write(
     // The event of the agent's first call may not be written yet.
     let agent = NewAgent { id: &kill.agent, epoch: kill.epoch, kill_switch: &kill.kill_switch, at: kill.at };
     agent.insert(transaction).await?;
-    if let Some((event, _)) = &pending.kill {
+    if pending.kill.is_some() {
         if !deactivate(transaction, &pending.incident).await? {
             return first_incident(transaction, &kill.agent, kill.epoch).await.map(Written::TooLate);
         }
@@ -103,12 +103,19 @@ pub(super) async fn write(
             insert_incident(transaction, &pending.incident, None, 0).await?;
             return Ok(Written::Whole);
         }
+    }
+    let cost = cost_of(transaction, &kill.stuck.calls, context.unwritten).await?;
+    let is_first = insert_incident(transaction, &pending.incident, cost, evidence.len()).await?;
+    if let Some((event, _)) = &pending.kill {
+        if !is_first {
+            // Another replica recorded the same kill while this one waited for the agent's row.
+            return first_incident(transaction, &kill.agent, kill.epoch).await.map(Written::TooLate);
+        }
         events::insert(transaction, &[event]).await?;
         // It was not forwarded, so it has no price.
         stats::add(transaction, std::slice::from_ref(event), context.writer, &Unpriced::default()).await?;
     }
-    let cost = cost_of(transaction, &kill.stuck.calls, context.unwritten).await?;
-    if insert_incident(transaction, &pending.incident, cost, evidence.len()).await? {
+    if is_first {
         insert_evidence(transaction, kill.incident, evidence).await?;
         alerts::incident(transaction, &pending.incident, (context.grouping, context.groups)).await?;
     }

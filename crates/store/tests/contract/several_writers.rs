@@ -2,8 +2,13 @@
 
 use std::collections::HashSet;
 
-use model::{AlertData, AlertType, Channel, ChannelId, ChannelKind, ChannelSettings, Event, NanoUsd, Timestamp};
-use store::{AlertChange, Change, ChangedKind, ChangedRow, IncidentFilter, Period, PostgresConfig, Store, StoreError};
+use model::{
+    AlertData, AlertType, Channel, ChannelId, ChannelKind, ChannelSettings, Event, EventType, NanoUsd, Timestamp,
+};
+use store::{
+    AlertChange, Change, ChangedKind, ChangedRow, EventFilter, IncidentFilter, Period, PostgresConfig, Store,
+    StoreError,
+};
 
 use crate::backend::{NOON, Postgres, Server, call, id, incident, minutes_ago, page};
 
@@ -72,6 +77,32 @@ async fn second_kill_of_an_epoch_learns_of_the_first() {
         let incidents = one.store.incidents(&filter, &page(10)).await.unwrap().items;
         assert_eq!(incidents.iter().map(|row| row.id).collect::<Vec<_>>(), [first]);
     }
+}
+
+/// Two replicas find out at the same moment that a kill is not stored, and both record it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_kill_that_two_servers_record_has_one_event() {
+    let [one, two] = Postgres::open_shared(["one", "two"]).await;
+    one.record(&[call("looper", NOON)]).await;
+    let decided = incident("looper", 0).kill.incident;
+    let kill = async |server: &Server| {
+        let mut incident = incident("looper", 0);
+        incident.kill.incident = decided;
+        let event = Event { event_type: EventType::KillSwitch, incident: Some(decided), ..call("looper", NOON) };
+        server.handle.kill(incident, event).incident().await.unwrap()
+    };
+    // Both wait for the row of the agent, and then write one after the other.
+    let database = one.config.postgres.as_ref().unwrap().address();
+    let hold = "begin; select from agents for update; select pg_sleep(1); commit";
+    let is_held = "select count(*) from pg_locks where relation = 'agents'::regclass and mode = 'RowShareLock'";
+    let holder = database.clone();
+    let held = tokio::task::spawn_blocking(move || Postgres::shared().execute(&holder, hold));
+    let wait = move || while Postgres::shared().execute(&database, is_held).trim() == "0" {};
+    tokio::task::spawn_blocking(wait).await.unwrap();
+    assert_eq!(tokio::join!(kill(&one), kill(&two)), (decided, decided));
+    held.await.unwrap();
+    let filter = EventFilter { event_type: Some(EventType::KillSwitch), ..EventFilter::default() };
+    assert_eq!(two.store.events(&filter, &page(10)).await.unwrap().items.len(), 1);
 }
 
 async fn add_channel(server: &Server) -> ChannelId {
