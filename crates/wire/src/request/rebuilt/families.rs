@@ -17,8 +17,9 @@ struct Family {
     /// something else was new.
     idle_changes: u32,
     busy_changes: u32,
+    /// Whether it rose at the last change, and how often that was different the time before.
     rose: bool,
-    fell: bool,
+    turns: u32,
 }
 
 /// The families of lines that a run has shown.
@@ -45,18 +46,19 @@ impl Families {
                 idle_changes: 0,
                 busy_changes: 0,
                 rose: false,
-                fell: false,
+                turns: 0,
             });
             if times > 1 {
-                *family = Family { number, since: steps, changes: 0, idle_changes: 0, busy_changes: 0, ..*family };
+                *family =
+                    Family { number, since: steps, changes: 0, idle_changes: 0, busy_changes: 0, turns: 0, ..*family };
                 continue;
             }
             family.changes += 1;
             family.idle_changes += u32::from(is_repeated);
             family.busy_changes += u32::from(unknown > 0);
-            family.rose |= number > family.number;
-            family.fell |= number < family.number;
-            family.number = number;
+            let rises = number > family.number;
+            family.turns += u32::from(family.changes > 2 && rises != family.rose);
+            (family.rose, family.number) = (rises, number);
         }
         unknown == 0
     }
@@ -68,9 +70,11 @@ impl Families {
 }
 
 impl Family {
-    /// Whether its number goes up and down at nearly every step, whatever the agent does.
+    /// Whether its number goes up and down at nearly every step, whatever the agent does. A count
+    /// that begins again with the next item turns once.
     fn is_noise(&self, steps: u32) -> bool {
         let is_usual = self.changes * 4 >= (steps - self.since + 1) * 3;
-        is_usual && self.rose && self.fell && (self.idle_changes >= 2 || self.busy_changes >= 4)
+        let is_jumpy = self.turns > 0 && self.turns * 4 >= self.changes;
+        is_usual && is_jumpy && (self.idle_changes >= 2 || self.busy_changes >= 4)
     }
 }
