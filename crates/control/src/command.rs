@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use guard::Guard;
 use model::{
-    Actor, AgentId, AgentKeyId, AgentKeys, Cause, Clock, KeyRequirement, Policy, Provider, Providers, Timestamp,
+    Actor, AgentId, AgentKeyId, AgentKeys, Cause, Clock, KeyRequirement, Policy, Provider, Providers, Role, Timestamp,
 };
 use serde_json::Value;
 use share::Replica;
@@ -118,6 +118,13 @@ impl Control {
     /// Whether `agent` is in the groups that `actor` is limited to, if any.
     pub fn may_act_on(&self, actor: &Actor, agent: &AgentId) -> bool {
         self.0.may_act_on(actor, agent)
+    }
+
+    /// Whether `actor` may read the prompts and answers of `agent`, and what may repeat them.
+    pub fn may_read_bodies(&self, actor: &Actor, agent: &AgentId) -> bool {
+        // Only operators are limited to groups, and where a request is not about one agent, they
+        // have the rights of a viewer.
+        (actor.may(Role::Operator) || actor.groups.is_some()) && self.0.may_act_on(actor, agent)
     }
 
     /// The commands of `actor`.

@@ -5,6 +5,7 @@ mod api;
 mod app;
 mod compression;
 mod drill;
+mod event_reader;
 mod gate;
 mod input;
 mod logins;

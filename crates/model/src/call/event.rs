@@ -131,19 +131,34 @@ impl Event {
     pub const NOT_SCORED: &'static str = "detection failed: not scored";
     /// Its text if the client disconnected before the end of the answer.
     pub const CLIENT_LEFT: &'static str = "client went away";
+    /// Its text for those who may not read the provider's own message.
+    pub const HIDDEN: &'static str = "the provider reported an error, which only operators may read";
 
     /// Whether a forwarded call failed because of the provider or the proxy. A client that
     /// disconnects is not an error.
     pub fn is_error(&self) -> bool {
-        let is_noted = |error: &str| {
-            [Event::UNREAD, Event::UNSUPPORTED].iter().any(|prefix| error.starts_with(prefix))
-                || [Event::NOT_SCORED, Event::CLIENT_LEFT].contains(&error)
-        };
         match (self.event_type, self.status) {
             (EventType::LlmCall, Some(CLIENT_WENT_AWAY)) => false,
             (EventType::LlmCall, Some(400..)) => true,
-            (EventType::LlmCall, _) => self.error.as_deref().is_some_and(|error| !is_noted(error)),
+            (EventType::LlmCall, _) => self.error.is_some() && !self.has_note(),
             _ => false,
+        }
+    }
+
+    /// Whether [`Event::error`] is only a note: the call did not fail because of it.
+    fn has_note(&self) -> bool {
+        self.error.as_deref().is_some_and(|error| {
+            [Event::UNREAD, Event::UNSUPPORTED].iter().any(|prefix| error.starts_with(prefix))
+                || [Event::NOT_SCORED, Event::CLIENT_LEFT].contains(&error)
+        })
+    }
+
+    /// Replaces the error unless it is certain that it is not the provider's own message, which may
+    /// repeat a part of the prompt: every answer that began may have brought one.
+    pub fn hide_error(&mut self) {
+        let is_answered = self.first_byte_ms.is_some();
+        if is_answered && self.error.is_some() && !self.has_note() {
+            self.error = Some(Event::HIDDEN.to_owned());
         }
     }
 

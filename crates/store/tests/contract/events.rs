@@ -58,7 +58,7 @@ pub(crate) async fn text_is_found_in_any_case(backend: &impl Backend) {
     events.push(Event { conversation: Some("tawny-OWL".to_owned()), ..call("b", minutes_ago(20)) });
     events.push(Event { error: Some("an owl sat on the wire".to_owned()), ..call("c", minutes_ago(10)) });
     server.record(&events).await;
-    let text = |text: &str| EventFilter { text: Some(text.to_owned()), ..EventFilter::default() };
+    let text = |text: &str| EventFilter { text: Some(text.to_owned()), text_in_errors: true, ..EventFilter::default() };
     assert_eq!(found(&server, text("oWl")).await, ["c", "b", "a", "Night-Owl"]);
     assert_eq!(found(&server, text("sat_on")).await, [""; 0], "a pattern character stands for itself");
     assert_eq!(found(&server, text("eagle")).await, [""; 0]);

@@ -65,7 +65,8 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, Filters(query): F
 
 async fn find(app: &App, frame: &Frame, text: &str) -> Result<Vec<Group>, Problem> {
     app.web().recorder.catch_up().await;
-    let (agents, incidents, requests) = tokio::try_join!(agents(app, text), incidents(app, text), requests(app, text))?;
+    let (agents, incidents, requests) =
+        tokio::try_join!(agents(app, text), incidents(app, text), requests(app, frame, text))?;
     Ok(vec![agents, incidents, requests, places(frame, text)])
 }
 
@@ -106,14 +107,14 @@ async fn incidents(app: &App, text: &str) -> Result<Group, Problem> {
     })
 }
 
-async fn requests(app: &App, text: &str) -> Result<Group, Problem> {
-    let (store, now) = (&app.web().store, app.web().clock.now());
+async fn requests(app: &App, frame: &Frame, text: &str) -> Result<Group, Problem> {
+    let (events, now) = (&frame.events, app.web().clock.now());
     let by_id = match CallId::parse(text) {
-        Some(id) => store.event(id).await?,
+        Some(id) => events.event(id).await?,
         None => None,
     };
     let filter = EventFilter { text: Some(text.to_owned()), ..EventFilter::default() };
-    let page = store.events(&filter, &PageRequest { limit: REQUESTS_READ, cursor: None }).await?;
+    let page = events.events(&filter, &PageRequest { limit: REQUESTS_READ, cursor: None }).await?;
     let rows = fold_refusals(by_id.into_iter().chain(page.items).collect());
     let is_more = page.next.is_some() || rows.len() > SHOWN as usize;
     Ok(Group {

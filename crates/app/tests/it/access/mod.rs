@@ -8,3 +8,4 @@ mod guesses;
 mod oidc;
 mod people;
 mod upgrade;
+mod viewers;

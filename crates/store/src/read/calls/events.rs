@@ -38,8 +38,10 @@ pub struct EventFilter {
     pub min_latency_ms: Option<u64>,
     pub from: Option<Timestamp>,
     pub to: Option<Timestamp>,
-    /// Only events whose agent, model, conversation or error contains this, in any case.
+    /// Only events whose agent, model or conversation contains this, in any case.
     pub text: Option<String>,
+    /// Whether `text` is also searched for in errors.
+    pub text_in_errors: bool,
 }
 
 /// The time in an id may differ a little from the time of its event.

@@ -89,7 +89,9 @@ impl Store {
         let end = self.end_of_scan(filter, before.as_deref()).await?;
         let search = Search { pattern: contains_pattern(text), filter, before, end, rows };
         let mut found = self.events_of_agents(&search).await?;
-        found.extend(self.events_with_error(&search).await?);
+        if filter.text_in_errors {
+            found.extend(self.events_with_error(&search).await?);
+        }
         let oldest_sum = self.oldest_sum();
         for (column, names) in
             [("conversation", self.conversation_names(&search).await?), ("model", self.model_names(&search).await?)]

@@ -2,7 +2,7 @@ use super::*;
 use crate::EventFilter;
 
 async fn count_found(fixture: &Fixture, text: &str) -> usize {
-    let filter = EventFilter { text: Some(text.to_owned()), ..EventFilter::default() };
+    let filter = EventFilter { text: Some(text.to_owned()), text_in_errors: true, ..EventFilter::default() };
     let page = PageRequest { limit: 100, cursor: None };
     fixture.store.events(&filter, &page).await.unwrap().items.len()
 }
@@ -59,7 +59,7 @@ async fn text_search_goes_on_from_page_to_page() {
     let mut expected: Vec<CallId> = events.iter().map(|event| event.id).collect();
     expected.sort_unstable_by(|one, other| other.cmp(one));
     for limit in [1, 7, 60] {
-        let filter = EventFilter { text: Some("OWL".to_owned()), ..EventFilter::default() };
+        let filter = EventFilter { text: Some("OWL".to_owned()), text_in_errors: true, ..EventFilter::default() };
         let (mut seen, mut request) = (Vec::new(), page(limit));
         loop {
             let page = fixture.store.events(&filter, &request).await.unwrap();
@@ -103,4 +103,13 @@ async fn text_search_finds_refusals_and_changes_by_hand() {
 async fn writer_connection(fixture: &Fixture) -> sqlx::SqliteConnection {
     let options = crate::sqlite::connect::writer(&fixture.store.config.database(), &Tuning::default());
     sqlx::SqliteConnection::connect_with(&options).await.unwrap()
+}
+
+#[tokio::test]
+async fn errors_are_searched_only_if_asked_for() {
+    let fixture = Fixture::new().await;
+    fixture.record_all(vec![Event { error: Some("an owl".to_owned()), ..event("plain", 5) }, event("owl", 4)]).await;
+    let filter = EventFilter { text: Some("owl".to_owned()), ..EventFilter::default() };
+    let found = fixture.store.events(&filter, &page(10)).await.unwrap().items;
+    assert_eq!(found.iter().map(|row| row.event.agent.as_str()).collect::<Vec<_>>(), ["owl"]);
 }

@@ -7,13 +7,14 @@ use axum::extract::State;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use store::{EventFilter, EventRow, Page, PageRequest, Store, StoreError};
+use store::{EventFilter, EventRow, Page, PageRequest, StoreError};
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use utoipa::ToSchema;
 
 use super::{EventView, EventsQuery, csv};
 use crate::app::App;
+use crate::event_reader::EventReader;
 use crate::input::Parameters;
 use crate::problem::{Problem, Refusals};
 
@@ -35,13 +36,13 @@ pub(crate) enum ExportFormat {
     responses((status = 200, content((Vec<EventView> = "application/json"), (String = "text/csv"))), Refusals))]
 pub(crate) async fn get(
     State(app): State<App>,
+    events: EventReader,
     Parameters(query): Parameters<EventsQuery>,
 ) -> Result<Response, Problem> {
     let format = query.export_format()?;
     app.web().recorder.catch_up().await;
-    let store = app.web().store.clone();
     let mut pages =
-        Pages { store, filter: query.into(), next: Some(PageRequest { limit: PageRequest::MAX_LIMIT, cursor: None }) };
+        Pages { events, filter: query.into(), next: Some(PageRequest { limit: PageRequest::MAX_LIMIT, cursor: None }) };
     // The first page is read before the answer begins, so that a failure gets an error status.
     let first = pages.read().await?;
     let (sender, receiver) = mpsc::channel(1);
@@ -56,7 +57,7 @@ pub(crate) async fn get(
 
 /// The pages that are still to be read.
 struct Pages {
-    store: Store,
+    events: EventReader,
     filter: EventFilter,
     next: Option<PageRequest>,
 }
@@ -65,7 +66,7 @@ impl Pages {
     /// The next page; an empty one after the last.
     async fn read(&mut self) -> Result<Vec<EventRow>, StoreError> {
         let Some(request) = self.next.take() else { return Ok(Vec::new()) };
-        let Page { items, next } = self.store.events(&self.filter, &request).await?;
+        let Page { items, next } = self.events.events(&self.filter, &request).await?;
         self.next = next.map(|cursor| PageRequest { cursor: Some(cursor), ..request });
         Ok(items)
     }

@@ -13,6 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use self::export::ExportFormat;
 use super::{List, Signals, schemas};
 use crate::app::App;
+use crate::event_reader::EventReader;
 use crate::input::{EventPath, Paging, Parameters};
 use crate::problem::{Problem, Refusals};
 
@@ -72,7 +73,8 @@ pub(crate) struct EventDetails {
     /// Whether the kill switch would have stopped the call if it were on.
     would_have_stopped: bool,
     /// What went wrong: the provider's own message, at most 300 characters, without keys; what
-    /// happened on the way; or why the call has no score.
+    /// happened on the way; or why the call has no score. The provider's message may repeat a part
+    /// of the prompt, so only operators of the agent see it; others see that there is one.
     error: Option<String>,
     #[schema(value_type = Option<String>, format = "uuid")]
     incident_id: Option<IncidentId>,
@@ -164,7 +166,8 @@ pub(crate) struct EventsQuery {
     /// Before this time (RFC 3339).
     #[param(value_type = Option<String>, format = DateTime)]
     to: Option<Timestamp>,
-    /// Only those whose agent, model, conversation or error contains this, in any case.
+    /// Only those whose agent, model, conversation or error contains this, in any case. Errors are
+    /// searched for those only who may read all of them.
     text: Option<String>,
     /// How many at most.
     #[param(minimum = 1, maximum = 500)]
@@ -214,6 +217,7 @@ impl From<EventsQuery> for EventFilter {
             from: query.from,
             to: query.to,
             text: query.text,
+            text_in_errors: false,
         }
     }
 }
@@ -223,6 +227,7 @@ impl From<EventsQuery> for EventFilter {
     responses((status = 200, body = List<EventView>), Refusals))]
 pub(crate) async fn list(
     State(app): State<App>,
+    events: EventReader,
     Parameters(query): Parameters<EventsQuery>,
 ) -> Result<Json<List<EventView>>, Problem> {
     let page = query.page()?;
@@ -230,7 +235,7 @@ pub(crate) async fn list(
         return Err(Problem::field("format", "is not known here: it is for /api/events/export"));
     }
     app.web().recorder.catch_up().await;
-    let events = app.web().store.events(&query.into(), &page).await.map_err(Problem::of_page)?;
+    let events = events.events(&query.into(), &page).await.map_err(Problem::of_page)?;
     Ok(Json(List::of(events, EventView::from)))
 }
 
@@ -238,9 +243,13 @@ pub(crate) async fn list(
 #[utoipa::path(get, path = "/api/events/{id}", tag = "events", operation_id = "get_event",
     params(("id" = String, Path, description = "The event, or the call's request id")),
     responses((status = 200, body = EventView), Refusals))]
-pub(crate) async fn get(State(app): State<App>, EventPath(id): EventPath) -> Result<Json<EventView>, Problem> {
+pub(crate) async fn get(
+    State(app): State<App>,
+    events: EventReader,
+    EventPath(id): EventPath,
+) -> Result<Json<EventView>, Problem> {
     app.web().recorder.catch_up().await;
-    let row = app.web().store.event(id).await?;
+    let row = events.event(id).await?;
     let row = row.ok_or_else(|| Problem::not_found(format!("There is no event {id}.")))?;
     Ok(Json(row.into()))
 }

@@ -16,7 +16,7 @@ use crate::api::kill_switch::SettingsView;
 /// Above this size a batch takes no more calls and refusals. Changes of state are always sent.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// The text for all watchers, serialised once. Cloning is cheap.
+/// The text for all watchers, serialised once for each of the two kinds. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
     /// The number of its first event, counted since the server started.
@@ -24,6 +24,8 @@ pub(super) struct Batch {
     /// How many events it covers, with those that were left out.
     pub(super) count: u64,
     text: Bytes,
+    /// The text for those who may not read the errors of all agents, if it differs.
+    text_without_errors: Option<Bytes>,
     changes: Arc<Changes>,
 }
 
@@ -34,13 +36,14 @@ impl Batch {
     }
 
     /// The text for a watcher that missed this many events before.
-    pub(super) fn text_after(&self, missed: u64) -> Bytes {
+    pub(super) fn text_after(&self, missed: u64, reads_errors: bool) -> Bytes {
+        let readable = self.text_without_errors.as_ref().filter(|_| !reads_errors).unwrap_or(&self.text);
         if missed == 0 {
-            return self.text.clone();
+            return readable.clone();
         }
         let mut text = String::new();
         write_event(&mut text, "lagged", &json!({"missed": missed}));
-        [text.as_bytes(), &self.text].concat().into()
+        [text.as_bytes(), readable].concat().into()
     }
 }
 
@@ -48,6 +51,7 @@ impl Batch {
 #[derive(Default)]
 pub(super) struct BatchBuilder {
     text: String,
+    text_without_errors: Option<String>,
     count: u64,
     left_out: u64,
     changes: Changes,
@@ -60,9 +64,15 @@ impl BatchBuilder {
         self.changes.push(&notice);
         if self.text.len() >= MAX_BYTES && is_frequent(&notice) {
             self.left_out += 1;
-        } else {
-            write_notice(&mut self.text, notice);
+            return;
         }
+        if let Some(hidden) = hidden(&notice) {
+            let text = self.text_without_errors.get_or_insert_with(|| self.text.clone());
+            write_notice(text, &hidden);
+        } else if let Some(text) = &mut self.text_without_errors {
+            write_notice(text, &notice);
+        }
+        write_notice(&mut self.text, &notice);
     }
 
     /// Counts events that were dropped before they could be read.
@@ -75,9 +85,17 @@ impl BatchBuilder {
     /// The batch, whose first event has this number.
     pub(super) fn finish(mut self, first: u64) -> Batch {
         if self.left_out > 0 {
-            write_event(&mut self.text, "lagged", &json!({"missed": self.left_out}));
+            for text in std::iter::once(&mut self.text).chain(&mut self.text_without_errors) {
+                write_event(text, "lagged", &json!({"missed": self.left_out}));
+            }
         }
-        Batch { first, count: self.count, text: self.text.into(), changes: Arc::new(self.changes) }
+        Batch {
+            first,
+            count: self.count,
+            text: self.text.into(),
+            text_without_errors: self.text_without_errors.map(Bytes::from),
+            changes: Arc::new(self.changes),
+        }
     }
 }
 
@@ -89,7 +107,16 @@ fn is_frequent(notice: &Notice) -> bool {
     }
 }
 
-fn write_notice(text: &mut String, notice: Notice) {
+/// The notice without an error that not everyone may read; `None` if it has none.
+fn hidden(notice: &Notice) -> Option<Notice> {
+    let Notice::Event(event) = notice else { return None };
+    event.error.as_ref()?;
+    let mut readable = event.as_ref().clone();
+    readable.hide_error();
+    (readable.error != event.error).then(|| Notice::Event(Arc::new(readable)))
+}
+
+fn write_notice(text: &mut String, notice: &Notice) {
     match notice {
         Notice::Event(event) => {
             let name = name(event.event_type);
@@ -98,7 +125,7 @@ fn write_notice(text: &mut String, notice: Notice) {
         Notice::Incident { id, agent } => write_event(text, "incident", &json!({"id": id, "agent_id": agent})),
         Notice::Seen { agent } => write_event(text, "seen", &json!({"agent_id": agent})),
         Notice::Configured { agent, kill_switch } => {
-            let settings = SettingsView::from(kill_switch);
+            let settings = SettingsView::from(*kill_switch);
             write_event(text, "configured", &json!({"agent_id": agent, "kill_switch": settings}));
         }
     }
@@ -158,7 +185,7 @@ mod tests {
         let mut builder = BatchBuilder::default();
         builder.push(call(EventType::LlmCall));
         let batch = builder.finish(10);
-        assert!(batch.text_after(0).starts_with(b"event: call\n"));
-        assert!(batch.text_after(3).starts_with(b"event: lagged\ndata: {\"missed\":3}\n\nevent: call\n"));
+        assert!(batch.text_after(0, true).starts_with(b"event: call\n"));
+        assert!(batch.text_after(3, true).starts_with(b"event: lagged\ndata: {\"missed\":3}\n\nevent: call\n"));
     }
 }

@@ -23,6 +23,7 @@ pub(crate) use feed::Feed;
 use feed::Subscription;
 
 use crate::app::App;
+use crate::event_reader::EventReader;
 use crate::gate::{Client, identify_by_memory};
 use crate::input::Filters;
 use crate::logins::Sessions;
@@ -75,12 +76,14 @@ pub(crate) async fn get(
 ) -> Result<Response, Problem> {
     let subscription = feed.subscribe(&app.web().recorder).ok_or_else(too_many)?;
     let sessions = app.sessions.clone();
+    let reader = EventReader::new(app.clone(), identify_by_memory(&app, &headers, &client));
+    let reads_errors = reader.reads_all();
     // A stream outlives neither its session nor its token.
     let goes_on = move || !app.is_draining() && identify_by_memory(&app, &headers, &client).is_some();
     let body = if query.changes == Some(true) {
         body(refreshing(watch_changes(subscription), sessions).take_while(move |_| goes_on()))
     } else {
-        body(refreshing(watch(subscription), sessions).take_while(move |_| goes_on()))
+        body(refreshing(watch(subscription, reads_errors), sessions).take_while(move |_| goes_on()))
     };
     let headers = [(CONTENT_TYPE, "text/event-stream"), (CACHE_CONTROL, "no-cache")];
     Ok((headers, body).into_response())
@@ -121,7 +124,7 @@ fn watch_changes(subscription: Subscription) -> impl Stream<Item = Option<Bytes>
 }
 
 /// The text for one watcher; `None` if it only has to check whether the watcher is still allowed.
-fn watch(subscription: Subscription) -> impl Stream<Item = Option<Bytes>> {
+fn watch(subscription: Subscription, reads_errors: bool) -> impl Stream<Item = Option<Bytes>> {
     let Subscription { batches, delay, mut next, place } = subscription;
     let batches = BroadcastStream::new(batches).then(move |batch| async move {
         // Watchers write at different moments, so that calls of agents never wait behind all of
@@ -136,7 +139,7 @@ fn watch(subscription: Subscription) -> impl Stream<Item = Option<Bytes>> {
         let batch = batch?;
         let missed = batch.first.saturating_sub(next);
         next = batch.first + batch.count;
-        Some(batch.text_after(missed))
+        Some(batch.text_after(missed, reads_errors))
     });
     let mut checks = 0;
     let checks = IntervalStream::new(interval(END_CHECK)).map(move |_| {
@@ -166,7 +169,7 @@ mod tests {
     async fn slow_watcher_gets_the_number_of_missed_events() {
         let (sender, batches) = broadcast::channel(2);
         let place = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
-        let watcher = watch(Subscription { batches, delay: Duration::ZERO, next: 0, place });
+        let watcher = watch(Subscription { batches, delay: Duration::ZERO, next: 0, place }, true);
         for number in 0..5 {
             let mut batch = BatchBuilder::default();
             batch.skip(10);

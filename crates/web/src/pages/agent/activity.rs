@@ -5,6 +5,8 @@ use model::{AgentId, CallId, EventType, Timestamp, Unscored};
 use store::{ConversationRow, EventFilter, EventRow, IncidentFilter, PageRequest, Period};
 
 use crate::app::App;
+use crate::event_reader::EventReader;
+use crate::pages::frame::Frame;
 use crate::pages::incidents::IncidentLine;
 use crate::pages::number::{Count, Moment, Money};
 use crate::pages::plain::{cut, plain};
@@ -55,13 +57,13 @@ pub(super) struct UnscoredLine {
     pub(super) may_hide_a_loop: bool,
 }
 
-/// Reads the recent activity of `agent`; the first words of conversations only with `shows_words`.
-pub(super) async fn read(app: &App, agent: &AgentId, now: Timestamp, shows_words: bool) -> Result<Activity, Problem> {
+/// Reads the recent activity of `agent`, as far as the viewer of `frame` may see it.
+pub(super) async fn read(app: &App, frame: &Frame, agent: &AgentId, now: Timestamp) -> Result<Activity, Problem> {
     let store = &app.web().store;
     let of_agent = IncidentFilter { agent: Some(agent.clone()), ..IncidentFilter::default() };
     let incidents_page = PageRequest { limit: INCIDENTS_SHOWN, cursor: None };
     let (events, incidents, would_have_stopped, unscored) = tokio::try_join!(
-        events(app, agent),
+        events(&frame.events, agent),
         async { Ok(store.incidents(&of_agent, &incidents_page).await?) },
         async { Ok(store.would_have_stopped(agent).await?) },
         async { Ok(store.unscored(agent, Period::last_hours(UNSCORED_HOURS, now)).await?) },
@@ -71,7 +73,8 @@ pub(super) async fn read(app: &App, agent: &AgentId, now: Timestamp, shows_words
         calls: calls.into(),
         may_hide_a_loop: reason.may_hide_a_loop(),
     };
-    let known: &[EventRow] = if shows_words { &events } else { &[] };
+    // The first words of a conversation are a part of a prompt.
+    let known: &[EventRow] = if frame.may_operate() { &events } else { &[] };
     let conversations = conversations(app, agent, known, now).await?;
     let mut events = fold_refusals(events);
     events.truncate(REQUESTS_SHOWN);
@@ -85,12 +88,12 @@ pub(super) async fn read(app: &App, agent: &AgentId, now: Timestamp, shows_words
 }
 
 /// The newest events, enough to fill the list once refusals are folded.
-async fn events(app: &App, agent: &AgentId) -> Result<Vec<EventRow>, Problem> {
+async fn events(reader: &EventReader, agent: &AgentId) -> Result<Vec<EventRow>, Problem> {
     let filter = EventFilter { agent: Some(agent.clone()), ..EventFilter::default() };
     let mut page = PageRequest { limit: 200, cursor: None };
     let mut events: Vec<EventRow> = Vec::new();
     for _ in 0..REQUEST_PAGES {
-        let read = app.web().store.events(&filter, &page).await?;
+        let read = reader.events(&filter, &page).await?;
         events.extend(read.items);
         let other_than_refusals = events.iter().filter(|row| row.event.event_type != EventType::Blocked).count();
         match read.next.filter(|_| other_than_refusals < REQUESTS_SHOWN) {

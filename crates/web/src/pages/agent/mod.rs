@@ -128,10 +128,10 @@ async fn read(app: &App, frame: Frame, agent: AgentView, forms: Forms) -> Result
     let ((what_if, exemptions), stop, needs, policy, charts, activity, recording) = tokio::try_join!(
         what_if::read(app, &agent, forms.what_if),
         Box::pin(stop(app, &agent)),
-        Box::pin(needs::of_agent(app, id)),
+        Box::pin(needs::of_agent(app, &frame.events, id)),
         PolicySection::sent_or_read(forms.policy, app, id),
         figures::charts(app, Some(id)),
-        activity::read(app, id, now, frame.may_operate()),
+        activity::read(app, &frame, id, now),
         recording::read(app, id),
     )?;
     let totals =

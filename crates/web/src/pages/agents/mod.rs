@@ -159,7 +159,7 @@ pub(crate) async fn show(
     Filters(query): Filters<AgentsQuery>,
 ) -> PageResult {
     let sort = query.sort.unwrap_or_default();
-    let needs = needs::collect(&app).await?;
+    let needs = needs::collect(&app, &frame.events).await?;
     let reading = Reading { day: Day::new(&headers, app.web().clock.now()), needs: &needs };
     let (agents, next_cursor) = read_sorted(&app, &query, reading).await?;
     draw(&AgentsPage {

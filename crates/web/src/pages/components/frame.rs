@@ -6,11 +6,12 @@ use std::convert::Infallible;
 use axum::extract::{FromRef, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, Uri};
-use model::{ActorKind, Role};
+use model::{Actor, ActorKind, Role};
 
 use super::figures::Day;
 use super::undo::{self, Undo};
 use crate::app::App;
+use crate::event_reader::EventReader;
 use crate::gate::{Caller, cookie};
 use crate::pages::words;
 use crate::pages::words::labels::page;
@@ -34,6 +35,8 @@ pub(crate) struct Frame {
     pub(in crate::pages) theme: Theme,
     /// The viewer's day.
     pub(in crate::pages) day: Day,
+    /// Reads events as far as the viewer may.
+    pub(in crate::pages) events: EventReader,
     /// The role of the viewer.
     role: Option<Role>,
     /// Whether the viewer is a user, not a holder of a token.
@@ -44,8 +47,7 @@ pub(crate) struct Frame {
 pub(in crate::pages) struct Head {
     headers: HeaderMap,
     uri: Uri,
-    role: Option<Role>,
-    is_user: bool,
+    actor: Option<Actor>,
 }
 
 impl Head {
@@ -55,10 +57,7 @@ impl Head {
     }
 
     fn new(headers: &HeaderMap, uri: &Uri, extensions: &Extensions) -> Head {
-        let actor = Caller::of(extensions);
-        let is_user = actor.is_some_and(|actor| actor.kind == ActorKind::User);
-        let role = actor.map(|actor| actor.role);
-        Head { headers: headers.clone(), uri: uri.clone(), role, is_user }
+        Head { headers: headers.clone(), uri: uri.clone(), actor: Caller::of(extensions).cloned() }
     }
 }
 
@@ -100,6 +99,16 @@ pub(in crate::pages) struct Entry {
     pub(in crate::pages) more: bool,
 }
 
+impl Entry {
+    /// Whether the page with this path belongs to the entry.
+    pub(in crate::pages) fn is_at(&self, path: &str) -> bool {
+        match path.strip_prefix(self.path) {
+            Some(rest) => rest.is_empty() || (self.path != "/" && rest.starts_with('/')),
+            None => false,
+        }
+    }
+}
+
 const ENTRIES: [Entry; 9] = [
     Entry { path: "/", icon: "overview", word: page::OVERVIEW, more: false },
     Entry { path: "/agents", icon: "agents", word: page::AGENTS, more: false },
@@ -114,7 +123,7 @@ const ENTRIES: [Entry; 9] = [
 
 impl Frame {
     pub(in crate::pages) async fn new(app: &App, head: &Head) -> Frame {
-        let Head { headers, uri, role, is_user } = head;
+        let Head { headers, uri, actor } = head;
         let counts = app.web().store.agent_counts().await;
         let query = uri.query().unwrap_or_default();
         Frame {
@@ -125,8 +134,9 @@ impl Frame {
             undo: action_of(query).and_then(|done| undo::of(uri.path(), done, query)),
             theme: Theme::of(headers),
             day: Day::new(headers, app.web().clock.now()),
-            role: *role,
-            is_user: *is_user,
+            events: EventReader::new(app.clone(), actor.clone()),
+            role: actor.as_ref().map(|actor| actor.role),
+            is_user: actor.as_ref().is_some_and(|actor| actor.kind == ActorKind::User),
         }
     }
 
@@ -147,16 +157,6 @@ impl Frame {
 
     pub(in crate::pages) fn entries(&self) -> &'static [Entry] {
         &ENTRIES
-    }
-
-    /// Whether `entry` is the current page.
-    pub(in crate::pages) fn is_here(&self, entry: &Entry) -> bool {
-        let rest = self.path.strip_prefix(entry.path);
-        if entry.path == "/" {
-            self.path == "/"
-        } else {
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        }
     }
 
     /// The theme, in words.
@@ -205,20 +205,8 @@ mod tests {
 
     #[test]
     fn navigation_marks_the_current_page() {
-        let frame = |path: &str| Frame {
-            path: path.to_owned(),
-            address: path.to_owned(),
-            stopped: 0,
-            notice: None,
-            undo: None,
-            theme: Theme::System,
-            day: Day::new(&HeaderMap::new(), model::Timestamp::default()),
-            role: None,
-            is_user: false,
-        };
         let here = |path: &str| {
-            let frame = frame(path);
-            let here: Vec<_> = ENTRIES.iter().filter(|entry| frame.is_here(entry)).map(|entry| entry.word).collect();
+            let here: Vec<_> = ENTRIES.iter().filter(|entry| entry.is_at(path)).map(|entry| entry.word).collect();
             here.join(" ")
         };
         assert_eq!(here("/"), "Overview");

@@ -44,7 +44,7 @@ struct OverviewPage {
 pub(crate) async fn show(State(app): State<App>, frame: Frame, headers: HeaderMap) -> PageResult {
     let now = app.web().clock.now();
     let first = |limit| PageRequest { limit, cursor: None };
-    let needs = needs::collect(&app).await?;
+    let needs = needs::collect(&app, &frame.events).await?;
     let incidents = app.web().store.incidents(&IncidentFilter::default(), &first(INCIDENTS_SHOWN)).await?;
     draw(&OverviewPage {
         frame,

@@ -40,7 +40,7 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, headers: HeaderMa
     let now = app.web().clock.now();
     let day = Day::new(&headers, now);
     let page = PageRequest { limit: INCIDENTS_SHOWN, cursor: None };
-    let needs = needs::collect(&app).await?;
+    let needs = needs::collect(&app, &frame.events).await?;
     let incidents = app.web().store.incidents(&IncidentFilter::default(), &page).await?;
     draw(&WallPage {
         frame,

@@ -88,11 +88,11 @@ pub(crate) async fn show(
     let filter = query.filter(ViewerZone::of(&headers), now)?;
     app.web().recorder.catch_up().await;
     if let Some(id) = query.text.as_deref().and_then(|text| CallId::parse(text.trim()))
-        && app.web().store.event(id).await?.is_some()
+        && frame.events.event(id).await?.is_some()
     {
         return Ok(see_other(&format!("/requests/{id}")));
     }
-    let events = app.web().store.events(&filter, &page).await.map_err(Problem::of_page)?;
+    let events = frame.events.events(&filter, &page).await.map_err(Problem::of_page)?;
     let pager = Pager::new("/requests", uri.query().unwrap_or_default(), events.next.map(|cursor| cursor.0));
     draw(&RequestsPage {
         frame,

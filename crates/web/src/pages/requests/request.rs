@@ -53,7 +53,7 @@ struct RequestPage {
 /// Draws the page.
 pub(crate) async fn show(State(app): State<App>, frame: Frame, EventPath(id): EventPath) -> PageResult {
     app.web().recorder.catch_up().await;
-    let row = app.web().store.event(id).await?;
+    let row = frame.events.event(id).await?;
     let row = row.ok_or_else(|| Problem::not_found(words::problem::no_request(id)))?;
     let bar = score_bar(&app, &row).await?;
     let recorded = match &app.web().recording.file {
@@ -63,7 +63,7 @@ pub(crate) async fn show(State(app): State<App>, frame: Frame, EventPath(id): Ev
     let event = &row.event;
     let of_agent = EventFilter { agent: Some(event.agent.clone()), ..EventFilter::default() };
     let older = PageRequest { limit: BEFORE, cursor: Some(Cursor::after(&id.to_string())) };
-    let before = app.web().store.events(&of_agent, &older).await?;
+    let before = frame.events.events(&of_agent, &older).await?;
 
     // The call itself comes first, so that similar prompts get its colour.
     let now = app.web().clock.now();

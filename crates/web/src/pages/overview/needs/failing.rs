@@ -6,6 +6,7 @@ use store::{EventFilter, EventRow, PageRequest, Period, Totals};
 
 use super::{is_active, is_spent};
 use crate::app::App;
+use crate::event_reader::EventReader;
 use crate::pages::plain::plain;
 use crate::problem::Problem;
 
@@ -57,25 +58,31 @@ pub(in crate::pages) struct Cause {
 }
 
 /// Active agents most of whose calls fail or are refused, except those with a spent budget.
-pub(super) async fn of_all(app: &App, now: Timestamp) -> Result<Vec<FailingAgent>, Problem> {
+pub(super) async fn of_all(app: &App, events: &EventReader, now: Timestamp) -> Result<Vec<FailingAgent>, Problem> {
     let figures = app.web().store.agent_figures(Period::last_hours(FAILING_HOURS, now), CALLERS_READ).await?;
     let mut found = Vec::new();
     for (id, totals) in figures {
-        found.extend(failing_agent(app, &id, totals, now).await?);
+        found.extend(failing_agent(app, events, &id, totals, now).await?);
     }
     Ok(found)
 }
 
 /// One agent, if it fails.
-pub(super) async fn of_agent(app: &App, id: &AgentId, now: Timestamp) -> Result<Option<FailingAgent>, Problem> {
+pub(super) async fn of_agent(
+    app: &App,
+    events: &EventReader,
+    id: &AgentId,
+    now: Timestamp,
+) -> Result<Option<FailingAgent>, Problem> {
     let period = Period::last_hours(FAILING_HOURS, now);
     let totals = app.web().store.figures_of(std::iter::once(id), period).await?.remove(id).unwrap_or_default();
-    failing_agent(app, id, totals, now).await
+    failing_agent(app, events, id, totals, now).await
 }
 
 /// The agent, if most of its calls of the last hours and of the newest ones failed or were refused.
 async fn failing_agent(
     app: &App,
+    events: &EventReader,
     id: &AgentId,
     mut totals: Totals,
     now: Timestamp,
@@ -91,7 +98,7 @@ async fn failing_agent(
         return Ok(None);
     }
     let of_agent = EventFilter { agent: Some(id.clone()), ..EventFilter::default() };
-    let newest = app.web().store.events(&of_agent, &PageRequest { limit: NEWEST_READ, cursor: None }).await?.items;
+    let newest = events.events(&of_agent, &PageRequest { limit: NEWEST_READ, cursor: None }).await?.items;
     let loss = Loss::of(&totals);
     Ok(still_fails(&newest).then(|| FailingAgent { id: id.clone(), totals, loss, cause: cause_of(newest) }))
 }

@@ -21,6 +21,7 @@ use crate::api::agents::{self, AgentView};
 use crate::api::kill_switch::SettingsView;
 use crate::api::status;
 use crate::app::App;
+use crate::event_reader::EventReader;
 use crate::pages::alerts::health::{self, FailingChannel};
 use crate::pages::words::needs as words;
 use crate::problem::Problem;
@@ -121,7 +122,7 @@ struct Found {
 }
 
 /// Collects everything that needs attention now.
-pub(in crate::pages) async fn collect(app: &App) -> Result<Needs, Problem> {
+pub(in crate::pages) async fn collect(app: &App, events: &EventReader) -> Result<Needs, Problem> {
     let now = app.web().clock.now();
     let (stopped, untold) = stopped(app).await?;
     let found = Found {
@@ -130,7 +131,7 @@ pub(in crate::pages) async fn collect(app: &App) -> Result<Needs, Problem> {
         unguarded: unguarded(app, now),
         stopped,
         untold,
-        failing: failing::of_all(app, now).await?,
+        failing: failing::of_all(app, events, now).await?,
         spent: spent(app, now),
         spent_groups: spent_groups(app, now),
         channels: health::failing_channels(app).await?,
@@ -184,7 +185,7 @@ pub(in crate::pages) struct AgentNeeds {
 }
 
 /// Collects the things about one agent that need a person.
-pub(in crate::pages) async fn of_agent(app: &App, id: &AgentId) -> Result<AgentNeeds, Problem> {
+pub(in crate::pages) async fn of_agent(app: &App, events: &EventReader, id: &AgentId) -> Result<AgentNeeds, Problem> {
     let now = app.web().clock.now();
     let mut lines = Vec::new();
     if let Some(settings) = unguarded_settings(app, id, now) {
@@ -195,7 +196,7 @@ pub(in crate::pages) async fn of_agent(app: &App, id: &AgentId) -> Result<AgentN
         lines.extend(own_budget_is_spent(app, id, now).then(|| spent_need(id)));
         lines.extend(spent_groups_of(app, id, now).iter().map(|group| spent_group_need(group)));
     }
-    lines.extend(failing::of_agent(app, id, now).await?.iter().map(failing_need));
+    lines.extend(failing::of_agent(app, events, id, now).await?.iter().map(failing_need));
     Ok(AgentNeeds { lines })
 }
 
