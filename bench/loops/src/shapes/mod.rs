@@ -3,6 +3,7 @@
 
 mod browser;
 mod healthy;
+mod logbook;
 mod rebuilt;
 mod steps;
 mod stuck;

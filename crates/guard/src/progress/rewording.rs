@@ -39,8 +39,10 @@ const ITEM_WORDS: u32 = 2;
 /// got other numbers: the price of one product after the other.
 fn is_next_item(earlier: impl DoubleEndedIterator<Item = ToolStep>, step: &ToolStep) -> bool {
     let (mut template, mut count) = (None, 0);
-    let is_filled_in = |own: u32| (1..=ITEM_WORDS).contains(&own.count_ones());
-    let are_items = earlier.rev().filter(|other| is_reworded(other, step)).take(TEMPLATE).all(|other| {
+    let is_filled_in = |own: u32| own.count_ones() <= ITEM_WORDS;
+    // Sets are small: another item may look like the same one.
+    let others = earlier.rev().filter(|other| other.wording != step.wording && is_reworded(other, step));
+    let are_items = others.take(TEMPLATE).all(|other| {
         count += 1;
         let common = step.wording.0 & other.wording.0;
         let are_filled_in = is_filled_in(step.wording.0 ^ common) && is_filled_in(other.wording.0 ^ common);

@@ -392,17 +392,16 @@ fn rewords(steps: &[(Fingerprint, ToolStep)], step: &ToolStep) -> bool {
     step.kind == StepKind::Look && step.wording.0 != 0 && is_known && !is_next_item(steps, step)
 }
 
-/// Whether the last three looks in other words and this one have the same words in common, each has
-/// a word or two of its own, and this one gave other numbers.
+/// Whether the last three looks in other words and this one have the same words in common, at most
+/// two words of their own, and this one gave other numbers.
 fn is_next_item(steps: &[(Fingerprint, ToolStep)], step: &ToolStep) -> bool {
-    let alike = steps.iter().rev().map(|(_, other)| other).filter(|other| reworded(other, step)).take(3);
-    let alike: Vec<&ToolStep> = alike.collect();
+    let alike = steps.iter().rev().map(|(_, other)| other).filter(|other| reworded(other, step));
+    let alike: Vec<&ToolStep> = alike.filter(|other| other.wording != step.wording).take(3).collect();
     let common = |other: &&ToolStep| other.wording.0 & step.wording.0;
     let own = |words: u32, other: &&ToolStep| (words ^ common(other)).count_ones();
-    let is_item = |words: u32, other: &&ToolStep| own(words, other) > 0 && own(words, other) < 3;
-    let has_own = |other: &&ToolStep| is_item(step.wording.0, other) && is_item(other.wording.0, other);
+    let is_item = |other: &&ToolStep| own(step.wording.0, other) < 3 && own(other.wording.0, other) < 3;
     let is_template = alike.windows(2).all(|pair| common(&pair[0]) == common(&pair[1]));
-    let is_other = |other: &&ToolStep| has_own(other) && other.result.numbers != step.result.numbers;
+    let is_other = |other: &&ToolStep| is_item(other) && other.result.numbers != step.result.numbers;
     alike.len() > 1 && is_template && alike.iter().all(is_other)
 }
 

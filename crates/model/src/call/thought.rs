@@ -1,7 +1,7 @@
 //! Fields of a JSON action in which a model thinks.
 
 /// Parts of the names of such fields.
-const THOUGHTS: [&str; 18] = [
+const THOUGHTS: [&str; 28] = [
     "thought",
     "think",
     "reason",
@@ -20,11 +20,21 @@ const THOUGHTS: [&str; 18] = [
     "comment",
     "note",
     "intent",
+    "why",
+    "idea",
+    "gedanke",
+    "überlegung",
+    "begründung",
+    "pensamiento",
+    "pensée",
+    "мысл",
+    "思考",
+    "考え",
 ];
 
 /// Whether a field of this name beside an action holds a thought. Thoughts are reworded every time,
 /// so two actions that differ only in them are the same.
 pub fn is_thought(field: &str) -> bool {
-    let field = field.to_ascii_lowercase();
+    let field = field.to_lowercase();
     THOUGHTS.iter().any(|word| field.contains(word))
 }

@@ -5,6 +5,7 @@ mod bearings;
 mod browsing;
 mod errands;
 mod fleets;
+mod logbook;
 mod looks;
 mod outputs;
 mod paging;
@@ -34,6 +35,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     shapes.extend(fleets::shapes());
     shapes.extend(text_agents::shapes());
     shapes.extend(rebuilt::shapes());
+    shapes.extend(logbook::shapes());
     shapes.extend(browsing::shapes());
     shapes.extend(trades::shapes());
     shapes.extend(errands::shapes());

@@ -7,6 +7,7 @@ mod cycles;
 mod errands;
 mod errors;
 mod fixed;
+mod logbook;
 mod plans;
 mod rebuilt;
 mod searches;
@@ -32,6 +33,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     shapes.extend(started_over::shapes());
     shapes.extend(text_agents::shapes());
     shapes.extend(rebuilt::shapes());
+    shapes.extend(logbook::shapes());
     shapes.extend(browsers::shapes());
     shapes.extend(crowds::shapes());
     shapes.extend(tries::shapes());

@@ -1,9 +1,10 @@
 //! The lines of a prompt and their words, without what changes although the page does not: numbers
 //! of elements and steps, ids, times, advertisements.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 
+use super::said::Said;
 use super::tokens::{MASKED, Token, fold, spans, tokens};
 
 /// A longer line holds several pieces: JSON without line ends.
@@ -20,11 +21,13 @@ pub(super) struct Line {
     pub(super) kept: u64,
     /// A hash of its words.
     pub(super) family: u64,
-    /// Its last number.
+    /// The sum of its numbers.
     pub(super) number: Option<f64>,
     /// Hashes of the numbers of elements in it, and of their description.
     pub(super) elements: Vec<u64>,
     pub(super) description: u64,
+    /// Whether it is a numbered name of a part of the prompt.
+    pub(super) is_name: bool,
     /// Where it stands.
     pub(super) place: Range<usize>,
 }
@@ -46,27 +49,16 @@ impl Sheet {
     }
 
     fn add(&mut self, text: &str, place: Range<usize>) {
-        let mut line =
-            Line { kept: 0, family: 0, number: None, elements: Vec::new(), description: 0, place: place.clone() };
+        let mut line = Line::at(place.clone());
         let (mut is_described, mut is_advertisement, mut count) = (false, false, 0);
         tokens(&text[place], |token| {
             count += 1;
             self.words.extend(token.hash());
-            let (kept, family) = match token {
-                Token::Word { hash, is_state, sells } => {
-                    is_advertisement |= sells;
-                    is_described |= is_state;
-                    (hash, hash)
-                }
-                Token::Number { hash, value } => {
-                    line.number = Some(value);
-                    (hash, MASKED)
-                }
-                Token::Element { hash } => return line.elements.push(hash),
-                Token::Volatile => (MASKED, MASKED),
-            };
-            line.kept = fold(line.kept, kept);
-            line.family = fold(line.family, family);
+            if let Token::Word { is_state, sells, .. } = token {
+                is_advertisement |= sells;
+                is_described |= is_state;
+            }
+            line.add(token);
             if !is_described {
                 line.description = line.kept;
             }
@@ -77,12 +69,90 @@ impl Sheet {
     }
 }
 
+impl Line {
+    fn at(place: Range<usize>) -> Line {
+        Line { kept: 0, family: 0, number: None, elements: Vec::new(), description: 0, is_name: false, place }
+    }
+
+    fn add(&mut self, token: Token) {
+        let (kept, family) = match token {
+            Token::Word { hash, .. } => (hash, hash),
+            Token::Number { hash, value } => {
+                self.number = Some(self.number.unwrap_or(0.0) + value);
+                (hash, MASKED)
+            }
+            Token::Element { hash } => return self.elements.push(hash),
+            Token::Name => {
+                self.is_name = true;
+                (MASKED, MASKED)
+            }
+            Token::Volatile => (MASKED, MASKED),
+        };
+        self.kept = fold(self.kept, kept);
+        self.family = fold(self.family, family);
+    }
+}
+
+/// The number of an entry is among so many words at its beginning.
+const NUMBERED: usize = 2;
+
+/// What a line says besides what the model said: without the words of `said`, newest last, and
+/// without the number that it gives to one of these answers.
+#[derive(Debug)]
+pub(super) struct Besides {
+    pub(super) line: Line,
+    /// Its words, to be compared.
+    pub(super) text: String,
+    /// How many words there are.
+    pub(super) words: usize,
+}
+
+/// The rest of the line at `place`, apart from what `said` says; `None` if it repeats none of it.
+pub(super) fn besides(text: &str, place: Range<usize>, said: &VecDeque<Said>) -> Option<Besides> {
+    let mut all: Vec<(Range<usize>, Token)> = Vec::new();
+    spans(&text[place.clone()], |span, token| all.push((span, token)));
+    let hashes: Vec<(usize, u64)> =
+        all.iter().enumerate().filter_map(|(at, (_, token))| Some((at, token.hash()?))).collect();
+    let mut is_echo = vec![false; all.len()];
+    for [(one_at, one), (next_at, next)] in hashes.array_windows() {
+        if said.iter().any(|said| said.has_pair(*one, *next)) {
+            (is_echo[*one_at], is_echo[*next_at]) = (true, true);
+        }
+    }
+    // A word of the newest action is told from what came of it.
+    for (at, hash) in hashes {
+        let is_word = matches!(all[at].1, Token::Word { .. });
+        is_echo[at] |= is_word && said.back().is_some_and(|said| said.acts_on(hash));
+    }
+    let first = is_echo.iter().position(|is_echo| *is_echo)?;
+    let mut rest = Besides { line: Line::at(place.clone()), text: String::new(), words: 0 };
+    for (at, (span, token)) in all.into_iter().enumerate().filter(|(at, _)| !is_echo[*at]) {
+        // An entry of a history begins with its number.
+        let numbers_entry = at < first.min(NUMBERED) && matches!(token, Token::Number { .. });
+        if numbers_entry || matches!(token, Token::Element { .. } | Token::Volatile | Token::Name) {
+            continue;
+        }
+        rest.line.add(token);
+        rest.words += 1;
+        let line = &text[place.clone()];
+        // The name of a tag says nothing.
+        if line[..span.start].ends_with(['<', '/']) {
+            continue;
+        }
+        if !rest.text.is_empty() {
+            rest.text.push(' ');
+        }
+        rest.text.push_str(&line[span]);
+    }
+    Some(rest)
+}
+
 /// The words of a line as they are compared, in lower case.
 pub(super) fn comparable(line: &str) -> String {
     let mut words = String::with_capacity(line.len());
     let mut last = 0;
     spans(line, |span, token| {
-        if !matches!(token, Token::Element { .. } | Token::Volatile) {
+        if !matches!(token, Token::Element { .. } | Token::Volatile | Token::Name) {
             if last > 0 {
                 words.push(' ');
             }
@@ -141,7 +211,7 @@ fn cut(text: &str, place: Range<usize>, visit: &mut impl FnMut(Range<usize>)) {
     while at < place.end {
         let end = match &bytes[at..place.end] {
             [b'"', b',', b' ' | b'"', ..] => at + 2,
-            [b'}', b',', ..] => at + 2,
+            [b'}', b',' | b']', ..] => at + 2,
             [b'\\', b'n', ..] => at + 2,
             _ => {
                 at += 1;
@@ -173,6 +243,9 @@ mod tests {
             ("* (31) link — Details", "* (8) link — Details"),
             ("Step 31 of 200", "Step 32 of 200"),
             ("<step n=\"4\">", "<step n=\"5\">"),
+            ("[[ ## tool_name_4 ## ]]", "[[ ## tool_name_5 ## ]]"),
+            ("<entry_7>", "<entry_8>"),
+            ("\"steps_left\": 41", "\"steps_left\": 40"),
             ("updated 09:01:13", "updated 10:44:02"),
             ("saved 8 seconds ago", "saved 12 seconds ago"),
             ("URL: http://a.example/?sid=2ee917b26c", "URL: http://a.example/?sid=7fbed8627d"),
@@ -189,6 +262,7 @@ mod tests {
             ("Showing 460 of 1200", "Showing 480 of 1200"),
             ("textbox 'Name', value=''", "textbox 'Name', value='Ada'"),
             ("Inbox (889)", "Inbox (888)"),
+            ("saved as part_4.csv", "saved as part_5.csv"),
             ("2026-05-03 | 127.60", "2026-05-04 | 127.60"),
             ("Address: 12 Mill Lane", "Address: 14 Mill Lane"),
         ] {

@@ -10,14 +10,15 @@ mod tokens;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
 
 use memchr::memchr_iter;
 use model::{Answered, Asked};
 use twox_hash::XxHash3_64;
 
-use self::lines::{LONGEST_LINE, Sheet};
+use self::lines::{LONGEST_LINE, Line, Sheet};
 use self::run::Run;
-use self::said::Said;
+use self::said::{Said, words_of};
 use self::tokens::fold;
 use super::written::shows_page;
 
@@ -63,6 +64,8 @@ pub struct RebuiltPrompt {
     /// The beginning that stays the same from step to step.
     opening: u64,
     is_page: bool,
+    /// The words of each line, for runs that are told by them.
+    words: OnceLock<Vec<Vec<u64>>>,
 }
 
 impl RebuiltPrompt {
@@ -99,7 +102,15 @@ impl RebuiltPrompt {
             Some(task) if is_page => task.iter().fold(1, |hash, it| fold(hash, XxHash3_64::oneshot(it.as_bytes()))),
             _ => sheet.lines.first().map_or(0, |line| line.family),
         };
-        Some(RebuiltPrompt { text, sheet, whole, opening, is_page })
+        Some(RebuiltPrompt { text, sheet, whole, opening, is_page, words: OnceLock::new() })
+    }
+}
+
+impl RebuiltPrompt {
+    /// The words of each line.
+    fn words(&self) -> &[Vec<u64>] {
+        let words_at = |line: &Line| words_of(&self.text[line.place.clone()]);
+        self.words.get_or_init(|| self.sheet.lines.iter().map(words_at).collect())
     }
 }
 
@@ -195,6 +206,7 @@ impl Opening {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
+    use model::ToolCall;
     use proptest::collection::vec;
     use proptest::prelude::*;
 
@@ -274,6 +286,67 @@ mod tests {
         answer(&mut prompts, run, "I look at it.\nclick('9')");
         let (other, _) = send(&mut prompts, "a", prompt("[1] link 'Back'\n[2] link 'Details'", &log));
         assert_eq!(one.unwrap().0, other.unwrap().0);
+    }
+
+    /// The steps of a run, each with an answer and the entry that the next prompt has of it.
+    fn steps(run: &[(Answered, &str)]) -> Vec<(String, String)> {
+        let mut prompts = RebuiltPrompts::new(1_000);
+        let (mut log, mut steps) = (String::new(), Vec::new());
+        for (answered, entry) in run {
+            let text = format!("You keep a store.\njob: count the bolts\nlog:\n{log}\nsteps left: {}", log.len());
+            let (step, id) = send(&mut prompts, "a", text);
+            steps.extend(step);
+            prompts.answered(id, answered);
+            log.push_str(entry);
+        }
+        steps
+    }
+
+    fn said(text: &str) -> Answered {
+        Answered { text: text.to_owned(), ..Answered::default() }
+    }
+
+    #[test]
+    fn what_the_model_said_is_told_from_the_result_inside_a_line() {
+        let entries = [
+            (said("why: the shelf may hold them\nwhat: look shelf north"), "shelf north: nobody answers the bell."),
+            (said("why: they could be in there\nwhat: look shelf south"), "shelf south: nobody answers the bell."),
+            (said("why: one more place is left\nwhat: look shelf north"), "shelf north: nobody answers the bell."),
+            (said("why: it is late by now\nwhat: look shelf west"), "shelf west: forty bolts."),
+            (said("why: so it is\nwhat: stop"), ""),
+        ];
+        let run: Vec<(Answered, String)> = entries
+            .into_iter()
+            .enumerate()
+            .map(|(number, (said, result))| {
+                (said.clone(), format!("| {number} | {} => {result} |\n", said.text.replace('\n', " ")))
+            })
+            .collect();
+        let run: Vec<(Answered, &str)> = run.iter().map(|(said, entry)| (said.clone(), entry.as_str())).collect();
+        let steps = steps(&run);
+        let (calls, results): (Vec<&str>, Vec<&str>) = steps.iter().map(|(call, result)| (&**call, &**result)).unzip();
+        assert_eq!(calls, ["look shelf north", "look shelf south", "look shelf north", "look shelf west"]);
+        assert_eq!(results[1], results[2]);
+        assert!(results[1].contains("nobody answers"), "{}", results[1]);
+        assert_ne!(results[3], results[1]);
+    }
+
+    #[test]
+    fn tool_calls_are_answers_whose_thoughts_do_not_count() {
+        let act = |reason: &str, place: &str| {
+            let arguments = format!(r#"{{"reason": "{reason}", "do": {{"open": {{"place": "{place}"}}}}}}"#);
+            let call = ToolCall { name: "act".into(), arguments: arguments.into() };
+            Answered { tool_calls: vec![call], ..Answered::default() }
+        };
+        let run = [
+            (act("it comes first", "box of bolts"), "1. open box of bolts -> closed\n"),
+            (act("once again", "box of bolts"), "2. open box of bolts -> closed\n"),
+            (act("so", "lid"), ""),
+        ];
+        let steps = steps(&run);
+        assert_eq!(steps.len(), 2);
+        assert_eq!(steps[0].0, r#"act_open {"open":{"place": "box of bolts"}}"#);
+        assert_eq!(steps[0].0, steps[1].0);
     }
 
     proptest! {

@@ -1,15 +1,16 @@
 //! One run of an agent that rebuilds its prompt.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::hash_map::{Entry, HashMap};
+use std::collections::{HashSet, VecDeque};
 
 use model::{Asked, ToolCall};
 use twox_hash::XxHash3_64;
 
 use super::RebuiltPrompt;
-use super::families::Families;
-use super::lines::{Line, comparable, words};
-use super::said::{FEWEST_WORDS, Said, words_of};
+use super::families::{Action, Families};
+use super::lines::{Line, besides, comparable, words};
+use super::said::{Said, words_of};
 use super::tokens::fold;
 
 /// How many pages are kept to compare another one with.
@@ -20,13 +21,13 @@ const MOST_LINES: usize = 20_000;
 const MOST_COUNTERS: usize = 2;
 /// More new lines need not be told.
 const MOST_NEWS: usize = 64;
-/// The share of an action's words that the next prompt repeats.
-const ECHO: f64 = 0.7;
 /// A prompt that continues a run has so many lines of the one before.
-const FEWEST_SHARED: usize = 3;
+const FEWEST_SHARED: usize = 2;
 /// A history shows so many answers at least.
 const ANSWERS: usize = 12;
 
+/// What came of a step before has at most so many lines.
+const MOST_AGAIN: usize = 3;
 /// How many words stand for a prompt that shows nothing new: a short result would be a state.
 const WORDS_OF_NOTHING: u64 = 10;
 
@@ -44,8 +45,8 @@ pub(super) struct Run {
     is_answered: bool,
     /// Whether a prompt has repeated what the model said.
     is_known: bool,
-    /// All lines of the newest prompt.
-    newest: HashSet<u64>,
+    /// All lines of the newest prompt, and how often it has each.
+    newest: HashMap<u64, u32>,
     /// Each line that was shown.
     shown: HashMap<u64, Shown>,
     /// A hash of the newest lines that were new.
@@ -65,6 +66,36 @@ enum Shown {
     Gone,
     /// It repeats what the model said, or its number never rests.
     Aside,
+    /// A part of it repeats what the model said.
+    Partly,
+}
+
+/// What a prompt shows.
+#[derive(Debug, Default)]
+struct Seen {
+    page: HashSet<u64>,
+    news: Vec<New>,
+    /// What it says once more, and in how many lines.
+    again: (String, usize),
+    /// How often each line stands in it.
+    counts: HashMap<u64, u32>,
+}
+
+impl Seen {
+    fn add_again(&mut self, text: &str) {
+        self.again.1 += 1;
+        if self.again.1 <= MOST_AGAIN {
+            self.again.0.push_str(text);
+            self.again.0.push('\n');
+        }
+    }
+}
+
+/// A line that is new.
+#[derive(Debug)]
+struct New {
+    line: Line,
+    text: String,
 }
 
 /// The newest step.
@@ -84,7 +115,7 @@ impl Run {
             said: VecDeque::new(),
             is_answered: false,
             is_known: false,
-            newest: HashSet::new(),
+            newest: HashMap::new(),
             shown: HashMap::new(),
             news: 0,
             pages: VecDeque::new(),
@@ -97,13 +128,13 @@ impl Run {
 
     /// The number of lines that it remembers.
     pub(super) fn size(&self) -> usize {
-        self.shown.len() + self.newest.len() * (PAGES + 1) + 64
+        self.shown.len() + self.newest.len() * (PAGES + 2) + 64
     }
 
     /// Whether the model's last answer holds the action that a page reports.
     pub(super) fn said_action_of(&self, asked: &Asked<'_>) -> bool {
         let (Some(said), [call]) = (self.said.back(), &asked.tool_calls[..]) else { return false };
-        said.is_repeated_by(&words_of(&call.arguments))
+        said.holds(&words_of(&call.arguments))
     }
 
     /// Adds what the model said.
@@ -119,17 +150,24 @@ impl Run {
     pub(super) fn continues_in(&self, prompt: &RebuiltPrompt) -> Option<f64> {
         let said = self.said.back()?;
         let lines = &prompt.sheet.lines;
-        let old = lines.iter().filter(|line| self.newest.contains(&line.kept)).count();
+        let old = lines.iter().filter(|line| self.newest.contains_key(&line.kept)).count();
         if old < FEWEST_SHARED {
             return None;
         }
-        let marks = said.marks();
-        let found = marks.iter().filter(|word| prompt.sheet.words.contains(word)).count();
-        let echo = found as f64 / marks.len().max(1) as f64;
         let share = old as f64 / lines.len().max(1) as f64;
-        let is_echo = marks.len() >= FEWEST_WORDS && echo >= ECHO;
-        let certainty = echo + share + f64::from(u8::from(self.is_answered));
+        let (echo, is_echo) = said.echo_in(&prompt.sheet.words);
+        let is_echo = is_echo || self.repeats_in_line(prompt, said);
+        let echo = if is_echo { 1.0 } else { echo };
+        let certainty = 2.0 * echo + share / 2.0 + f64::from(u8::from(self.is_answered));
         (is_echo || self.is_known && share >= 0.5).then_some(certainty)
+    }
+
+    /// Whether a line of the prompt repeats what the model said: a new one, as long as the run is
+    /// not known.
+    fn repeats_in_line(&self, prompt: &RebuiltPrompt, said: &Said) -> bool {
+        let lines = prompt.sheet.lines.iter().zip(prompt.words());
+        let mut lines = lines.filter(|(line, _)| self.is_known || !self.newest.contains_key(&line.kept));
+        lines.any(|(_, words)| said.is_echoed_by(words))
     }
 
     /// Adds the next prompt; the step that it reports, if any.
@@ -153,8 +191,8 @@ impl Run {
             _ => &asked.tool_calls,
         };
         let calls: Vec<_> = reported.iter().map(|call| self.described(call)).collect();
-        let is_repeated = !calls.is_empty() && self.has_done(&calls);
-        let (is_new, result) = self.add(prompt, is_repeated);
+        let action = self.act(&calls);
+        let (is_new, result) = self.add(prompt, &action);
         // A call without an answer is made again, with another time in its prompt.
         if had_answer || is_new || self.step.is_none() {
             self.step = Some(Step { calls, result }).filter(|step| !step.calls.is_empty());
@@ -162,13 +200,14 @@ impl Run {
         self.step.clone()
     }
 
-    /// Whether actions were made before.
-    fn has_done(&mut self, calls: &[ToolCall<'_>]) -> bool {
+    /// Remembers the actions of a step.
+    fn act(&mut self, calls: &[ToolCall<'_>]) -> Action {
         if self.actions.len() > MOST_LINES {
             self.actions.clear();
         }
         let texts = calls.iter().flat_map(|call| [&call.name, &call.arguments]);
-        !self.actions.insert(texts.fold(0, |hash, text| fold(hash, XxHash3_64::oneshot(text.as_bytes()))))
+        let hash = texts.fold(0, |hash, text| fold(hash, XxHash3_64::oneshot(text.as_bytes())));
+        Action { hash, is_repeated: !calls.is_empty() && !self.actions.insert(hash) }
     }
 
     /// The call with the description of its element in place of the number.
@@ -196,36 +235,18 @@ impl Run {
     }
 
     /// Remembers the lines of a prompt, and tells whether it shows anything new, and what.
-    fn add(&mut self, prompt: &RebuiltPrompt, is_repeated: bool) -> (bool, String) {
-        let lines = &prompt.sheet.lines;
+    fn add(&mut self, prompt: &RebuiltPrompt, action: &Action) -> (bool, String) {
         if self.shown.len() > MOST_LINES {
             self.shown.clear();
         }
-        let (mut page, mut news): (HashSet<u64>, Vec<&Line>) = Default::default();
-        self.elements.clear();
-        for line in lines {
-            let shown = *self.shown.entry(line.kept).or_insert_with(|| {
-                // A history repeats the last answers; a page holds what was typed.
-                if !prompt.is_page && !self.said.is_empty() {
-                    let text = words_of(&prompt.text[line.place.clone()]);
-                    if self.said.iter().any(|said| said.is_repeated_by(&text)) {
-                        return Shown::Aside;
-                    }
-                }
-                news.push(line);
-                Shown::Stands
-            });
-            if shown != Shown::Aside {
-                page.insert(line.kept);
-                self.elements.extend(line.elements.iter().map(|element| (*element, line.description)));
-            }
-        }
-        let knows_families = self.families.count(&news, self.steps, is_repeated);
-        news.retain(|line| {
-            let is_noise = self.families.are_noise(line.family, self.steps);
+        let Seen { mut page, mut news, again, counts } = self.see(prompt);
+        let all: Vec<&Line> = news.iter().map(|new| &new.line).collect();
+        let knows_families = self.families.count(&all, self.steps, action);
+        news.retain(|new| {
+            let is_noise = self.families.are_noise(new.line.family, self.steps);
             if is_noise {
-                self.shown.insert(line.kept, Shown::Aside);
-                page.remove(&line.kept);
+                self.shown.insert(new.line.kept, Shown::Aside);
+                page.remove(&new.line.kept);
             }
             !is_noise
         });
@@ -234,22 +255,80 @@ impl Run {
             self.pages.pop_front();
         }
         self.pages.push_back(page);
-        self.newest = lines.iter().map(|line| line.kept).collect();
+        self.newest = counts;
         if news.is_empty() && gone.is_empty() {
-            // The same until something is new: what was done in between came to nothing.
-            let words: Vec<String> = (0..WORDS_OF_NOTHING).map(|place| pronounced(fold(self.news, place))).collect();
-            return (false, words.join(" "));
+            let is_told = (1..=MOST_AGAIN).contains(&again.1);
+            return (false, if is_told { again.0 } else { self.nothing() });
         }
-        let all = || news.iter().map(|line| line.kept).chain(gone.iter().copied()).take(MOST_NEWS);
+        let all = || news.iter().map(|new| new.line.kept).chain(gone.iter().copied()).take(MOST_NEWS);
         self.news = all().fold(self.news, fold);
-        let is_counter = is_repeated && knows_families && news.len() <= MOST_COUNTERS && gone.is_empty();
+        let is_counter = action.is_repeated && knows_families && news.len() <= MOST_COUNTERS && gone.is_empty();
         let result: Vec<String> = if is_counter {
             // How the numbers move tells whether they say something.
-            news.iter().take(MOST_NEWS).map(|line| comparable(&prompt.text[line.place.clone()])).collect()
+            news.into_iter().map(|new| new.text).collect()
         } else {
             all().map(pronounced).collect()
         };
         (true, result.join("\n"))
+    }
+
+    /// Looks at the lines of a prompt.
+    fn see(&mut self, prompt: &RebuiltPrompt) -> Seen {
+        let mut seen = Seen::default();
+        self.elements.clear();
+        for line in &prompt.sheet.lines {
+            let count = seen.counts.entry(line.kept).or_default();
+            *count += 1;
+            let is_again = *count > self.newest.get(&line.kept).copied().unwrap_or_default();
+            let shown = match self.shown.get(&line.kept) {
+                Some(Shown::Stands | Shown::Gone) if is_again && !line.is_name && !prompt.is_page => {
+                    match besides(&prompt.text, line.place.clone(), &self.said) {
+                        None => seen.add_again(&comparable(&prompt.text[line.place.clone()])),
+                        Some(rest) if rest.words > 0 => seen.add_again(&rest.text),
+                        Some(_) => {}
+                    }
+                    Shown::Stands
+                }
+                Some(shown) => *shown,
+                None => self.see_first(prompt, line, &mut seen),
+            };
+            if matches!(shown, Shown::Stands | Shown::Gone) {
+                seen.page.insert(line.kept);
+            }
+            if shown != Shown::Aside {
+                self.elements.extend(line.elements.iter().map(|element| (*element, line.description)));
+            }
+        }
+        seen
+    }
+
+    /// Looks at a line that was not shown before: what it repeats of the answers is not new.
+    fn see_first(&mut self, prompt: &RebuiltPrompt, line: &Line, seen: &mut Seen) -> Shown {
+        let Some(rest) = besides(&prompt.text, line.place.clone(), &self.said) else {
+            let text = comparable(&prompt.text[line.place.clone()]);
+            seen.news.push(New { line: line.clone(), text });
+            self.shown.insert(line.kept, Shown::Stands);
+            return Shown::Stands;
+        };
+        if rest.words == 0 {
+            self.shown.insert(line.kept, Shown::Aside);
+            return Shown::Aside;
+        }
+        self.shown.insert(line.kept, Shown::Partly);
+        match self.shown.entry(rest.line.kept) {
+            Entry::Occupied(_) => seen.add_again(&rest.text),
+            Entry::Vacant(entry) => {
+                entry.insert(Shown::Stands);
+                seen.news.push(New { line: rest.line, text: rest.text });
+            }
+        }
+        Shown::Partly
+    }
+
+    /// The same until something is new: what was done in between came to nothing.
+    fn nothing(&self) -> String {
+        let words: Vec<String> = (0..WORDS_OF_NOTHING).map(|place| pronounced(fold(self.news, place))).collect();
+        words.join(" ")
     }
 
     /// The lines of the most similar earlier page that are gone for the first time.

@@ -22,6 +22,8 @@ pub(super) enum Token {
     },
     /// An id, a time, the number of a step.
     Volatile,
+    /// The number in the name of a part of the prompt: `[[ ## thought_3 ## ]]`.
+    Name,
 }
 
 /// No number of an element is longer.
@@ -32,7 +34,7 @@ impl Token {
     pub(super) fn hash(self) -> Option<u64> {
         match self {
             Token::Word { hash, .. } | Token::Number { hash, .. } | Token::Element { hash } => Some(hash),
-            Token::Volatile => None,
+            Token::Volatile | Token::Name => None,
         }
     }
 }
@@ -45,7 +47,10 @@ pub(super) const MASKED: u64 = 0x6d61_736b;
 /// Words before the number of an element: `id="12"`, `"index": 12`.
 const ELEMENT: [&str; 6] = ["id", "bid", "index", "ref", "uid", "element"];
 /// Words before the number of a step.
-const STEP: [&str; 5] = ["step", "turn", "iteration", "attempt", "round"];
+const STEP: [&str; 11] =
+    ["step", "turn", "iteration", "attempt", "round", "steps", "turns", "iterations", "attempts", "rounds", "actions"];
+/// Words between them: `<step n="3">`, `steps_left: 40`.
+const OF_STEPS: [&str; 6] = ["n", "left", "remaining", "used", "taken", "number"];
 /// Words before the state of an element.
 const STATE: [&str; 8] = ["value", "state", "checked", "selected", "focused", "expanded", "disabled", "pressed"];
 /// Words that mark advertisements before a colon.
@@ -111,7 +116,10 @@ fn token(text: &str, place: Range<usize>, digits: usize, before: &Before<'_>) ->
             Token::Word { hash: hash(word), is_state: false, sells: false }
         };
     }
-    let is_step = is_in(before.word, &STEP) || (before.names_step && before.word == "n");
+    let is_step = is_in(before.word, &STEP) || (before.names_step && is_in(before.word, &OF_STEPS));
+    if is_part_of_name(text.as_bytes(), place.start, before) {
+        return Token::Name;
+    }
     if is_step || digits >= LONG_NUMBER || is_time(word) || is_passing(text, place.end) {
         return Token::Volatile;
     }
@@ -156,6 +164,14 @@ fn is_element(bytes: &[u8], place: &Range<usize>, before: &Before<'_>) -> bool {
             && between.iter().all(|byte| b"=\"': \\>".contains(byte))
     };
     is_bracketed || is_named() || begins_line()
+}
+
+/// Whether a number belongs to the name of a part of the prompt: `[[ ## thought_3 ## ]]`,
+/// `<step_3>`.
+fn is_part_of_name(bytes: &[u8], start: usize, before: &Before<'_>) -> bool {
+    let name = bytes[..start].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let opens = bytes[..start - name].iter().rev().find(|byte| **byte != b' ');
+    !before.word.is_empty() && &bytes[before.end..start] == b"_" && matches!(opens, Some(b'<' | b'/' | b'#' | b'['))
 }
 
 /// Whether a word is an id that was generated.

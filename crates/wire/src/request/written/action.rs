@@ -42,7 +42,7 @@ pub(super) fn call(name: &str, arguments: &str) -> ToolCall<'static> {
 }
 
 /// Reads an action after a label or tag. Its first word is the name, the rest are the arguments.
-pub(super) fn announced(text: &str) -> ToolCall<'static> {
+pub(crate) fn announced(text: &str) -> ToolCall<'static> {
     let text = text.trim().trim_matches('`').trim();
     let (name, rest) = text.split_at(name_length(text));
     match rest.trim() {

@@ -33,6 +33,56 @@ pub(super) fn calls(text: &str, limit: usize) -> Option<Vec<ToolCall<'static>>> 
     (!calls.is_empty()).then_some(calls)
 }
 
+/// What an object does whose fields have any names, without its thoughts.
+pub(super) fn besides_thoughts(text: &str) -> Option<ToolCall<'static>> {
+    let object = object_in(text)?;
+    let only = only_field(object);
+    let acts = only.is_some() || without_thoughts(object) != "{}";
+    acts.then(|| only.filter(|value| value.raw().starts_with('{')).map_or_else(|| action_in(object), action_in))
+}
+
+/// The value of the only field that is no thought.
+fn only_field(object: Json<'_>) -> Option<Json<'_>> {
+    let (mut only, mut count) = (None, 0);
+    object.fields(|key, value| {
+        if !is_thought(key) {
+            (only, count) = (Some(value), count + 1);
+        }
+    });
+    only.filter(|_| count == 1)
+}
+
+/// The action that a text consists of.
+pub(super) fn single(text: &str) -> Option<ToolCall<'static>> {
+    let mut calls = if text.starts_with('{') { calls(text, 2)? } else { return None };
+    if calls.len() == 1 { calls.pop() } else { None }
+}
+
+/// The actions in the arguments of a tool call, which may hold thoughts beside them.
+pub(super) fn of_tool_call(called: &ToolCall<'_>, limit: usize) -> Vec<ToolCall<'static>> {
+    if let Some(actions) = calls(&called.arguments, limit) {
+        return actions;
+    }
+    let Some(arguments) = Json::parse(&called.arguments).ok().filter(|read| read.raw().starts_with('{')) else {
+        return vec![call(&called.name, &called.arguments)];
+    };
+    let nested = only_field(arguments).filter(|value| value.raw().starts_with('{')).map(action_in);
+    vec![match nested {
+        Some(action) => call(&format!("{}_{}", called.name, action.name), &action.arguments),
+        None => call(&called.name, &without_thoughts(arguments)),
+    }]
+}
+
+fn without_thoughts(object: Json<'_>) -> String {
+    let mut fields = Vec::new();
+    object.fields(|key, value| {
+        if !is_thought(key) {
+            fields.push(field(key, value));
+        }
+    });
+    format!("{{{}}}", fields.join(","))
+}
+
 /// The object that a message consists of, ends with, or holds in a fenced block.
 fn object_in(text: &str) -> Option<Json<'_>> {
     let text = text.rsplit("</think>").next().unwrap_or(text).trim();
@@ -70,17 +120,14 @@ fn action_in(object: Json<'_>) -> ToolCall<'static> {
     if let Some(keys) = object.field("keystrokes").and_then(Json::text) {
         return call("", &keys);
     }
-    let (mut name, mut first, mut fields) = (None, None, Vec::new());
+    let (mut name, mut first) = (None, None);
     object.fields(|key, value| {
         first.get_or_insert_with(|| key.to_owned());
         if name.is_none() && NAMES.contains(&key) {
             name = value.text().map(Cow::into_owned);
         }
-        if !is_thought(key) {
-            fields.push(field(key, value));
-        }
     });
-    call(&name.or(first).unwrap_or_default(), &format!("{{{}}}", fields.join(",")))
+    call(&name.or(first).unwrap_or_default(), &without_thoughts(object))
 }
 
 /// `called` with further fields among its arguments.
@@ -112,7 +159,7 @@ mod tests {
         check(r#"{"reasoning": "so", "action": "click('34')"}"#, &[("click", "'34'")]);
         check(
             "I look.\n```json\n{\"action\": {\"type\": \"scroll\", \"why\": 1}}\n```",
-            &[("scroll", r#"{"type":"scroll","why":1}"#)],
+            &[("scroll", r#"{"type":"scroll"}"#)],
         );
         check(
             r#"{"current_state": {"memory": "x"}, "action": [{"click_element_by_index": {"index": 14}}]}"#,

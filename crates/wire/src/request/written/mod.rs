@@ -9,6 +9,7 @@ mod json_action;
 mod labels;
 mod model_text;
 mod page;
+mod parts;
 mod scratchpad;
 mod tags;
 
@@ -22,7 +23,7 @@ use model::ToolCall;
 use crate::content::Content;
 use crate::json::Json;
 
-pub(crate) use action::inline as inline_action;
+pub(crate) use action::{announced as announced_action, inline as inline_action};
 
 /// Every prompt with a history contains one of these.
 static MARKS: LazyLock<[Finder<'static>; 6]> = LazyLock::new(|| {
@@ -82,6 +83,16 @@ impl<'a> WrittenHistory<'a> {
 /// The actions in an answer of the model.
 pub(crate) fn actions_of(answer: &str) -> Vec<ToolCall<'static>> {
     model_text::read(answer).calls
+}
+
+/// What an answer of any layout does, if its thoughts are named as such.
+pub(crate) fn action_besides_thoughts(answer: &str) -> Option<ToolCall<'static>> {
+    parts::action_besides_thoughts(answer).or_else(|| json_action::besides_thoughts(answer))
+}
+
+/// What a tool call does, without the thoughts among its arguments.
+pub(crate) fn of_tool_call(call: &ToolCall<'_>) -> Vec<ToolCall<'static>> {
+    json_action::of_tool_call(call, model_text::MAX_ACTIONS)
 }
 
 /// Whether a prompt that holds its history shows the current page instead of all results.

@@ -87,7 +87,7 @@ fn labelled(text: &str) -> Acted<'_> {
 pub(super) fn action_with_input(action: &str, input: Option<&str>) -> ToolCall<'static> {
     match input {
         Some(input) => call(action.trim_matches(['`', '"']), input),
-        None => announced(action),
+        None => json_action::single(action).unwrap_or_else(|| announced(action)),
     }
 }
 
