@@ -146,7 +146,7 @@ impl State {
         Ok(())
     }
 
-    async fn follow_agent_keys(&self) -> Result<(), ControlError> {
+    pub(crate) async fn follow_agent_keys(&self) -> Result<(), ControlError> {
         let stored = self.store.agent_keys().await?;
         let known = self.agent_keys.all();
         for key in known.iter().filter(|key| !stored.iter().any(|it| it.id == key.key.id)) {

@@ -3,7 +3,7 @@
 
 use model::{AgentId, Epoch, Timestamp};
 use share::{Killed, Opening, Replica};
-use store::{Change, Changed};
+use store::{AccessChange, Change, Changed};
 
 use crate::{Control, ControlError, State};
 
@@ -12,6 +12,7 @@ pub(crate) enum ReplicaNotice {
     Activated(AgentId),
     Deactivated(AgentId, Timestamp),
     Touched(AgentId),
+    AccessTouched,
     Deleted(AgentId),
 }
 
@@ -27,6 +28,10 @@ impl ReplicaNotice {
             | Change::SetPolicy { agent, .. }
             | Change::ResetPolicy { agent }
             | Change::RemoveExemption { agent, .. } => Some(ReplicaNotice::Touched(agent.clone())),
+            Change::Access(AccessChange::SetLabels { agent, .. }) => Some(ReplicaNotice::Touched(agent.clone())),
+            Change::Access(
+                AccessChange::RemoveKey { .. } | AccessChange::PutGroup { .. } | AccessChange::StopGroup { .. },
+            ) => Some(ReplicaNotice::AccessTouched),
             _ => None,
         }
     }
@@ -44,6 +49,7 @@ impl State {
                 replica.kill(&agent, epoch, Killed { incident: None, at }).await;
             }
             (ReplicaNotice::Touched(agent), _) => replica.touch(&agent).await,
+            (ReplicaNotice::AccessTouched, _) => replica.touch_access().await,
             (ReplicaNotice::Deleted(agent), _) => replica.forget(&agent).await,
         }
     }
@@ -55,6 +61,17 @@ async fn open(replica: &Replica, agent: AgentId, epoch: Epoch) {
 }
 
 impl State {
+    /// Reads again who may call: the agent keys, and the groups with their stops.
+    async fn reload_access(&self) -> Result<(), ControlError> {
+        // No command may run in between: what it stores is newer than what is read here.
+        let _turn = self.turn.lock().await;
+        self.follow_agent_keys().await?;
+        for gone in self.store.reload_groups().await? {
+            self.guard.policies().remove_group(&gone);
+        }
+        Ok(())
+    }
+
     async fn reload_agent(&self, agent: &AgentId) -> Result<(), ControlError> {
         self.follow_agent(agent).await?;
         self.use_policy(agent, self.store.policy_of(agent).await?).await
@@ -88,6 +105,16 @@ impl Control {
     /// Tells other replicas of changes from now on.
     pub fn share_through(&self, replica: Replica) {
         let _ = self.0.replica.set(replica);
+    }
+
+    /// Reads again who may call after another replica may have changed it. `false` if it cannot be
+    /// read now.
+    pub async fn reload_access(&self) -> bool {
+        let reloaded = self.0.reload_access().await;
+        if let Err(error) = &reloaded {
+            tracing::warn!(%error, "who may call could not be read after another replica may have changed it");
+        }
+        reloaded.is_ok()
     }
 
     /// Reads the kill and the settings of an agent again after another replica may have changed

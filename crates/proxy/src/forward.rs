@@ -166,8 +166,8 @@ async fn send(received: Box<Received<'_>>, admitted: Admitted<'_>) -> Response<B
         }
         None => (Outgoing::passing(upload), None),
     };
-    // Checked again, because reading took time: no call is sent after a kill.
-    if let Err(stop) = call.check_active().await {
+    // Reading took time: no call is sent after a kill, or with a key that was revoked meanwhile.
+    if let Err(stop) = call.check_again().await {
         return call.stop(stop).await.map(Body::from);
     }
     let sent = match destination.request(&path, route.query, parts, outgoing) {

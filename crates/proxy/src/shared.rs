@@ -12,10 +12,12 @@ use model::{AgentId, AgreedKill, CheckedKills, DeactivatedBy, Deactivation, Fing
 use parking_lot::Mutex;
 use share::{Charge, ChargeKind, Killed, Replica};
 use tokio::sync::Notify;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::kills::Kills;
 
+/// How long to wait for stored calls and settings.
+pub(crate) const LOAD_TIMEOUT: Duration = Duration::from_secs(2);
 /// How many kills the database is asked about at a time.
 const AT_ONCE: usize = 500;
 /// How long a replica has to record its own kill. A commit takes milliseconds; refused calls wait
@@ -32,6 +34,8 @@ pub struct Stored {
     pub calls: Load<AgentId, Vec<Fingerprint>>,
     /// Reads the kill and the settings of an agent again; `false` if that fails.
     pub reload: Load<AgentId, bool>,
+    /// Reads again who may call: agent keys and groups; `false` if that fails.
+    pub access: Load<(), bool>,
     /// Checks which of these kills are stored; `None` if that is unknown at the moment.
     pub kills: Load<Vec<AgreedKill>, Option<CheckedKills>>,
 }
@@ -44,13 +48,22 @@ pub struct Shared {
     pub(crate) stored: Arc<Stored>,
     /// The version of the settings in memory, for agents whose settings were ever changed.
     versions: Arc<Mutex<HashMap<AgentId, u64>>>,
+    /// The version of who may call in memory. Locked while that is read, so that all calls wait for
+    /// it and one reads it.
+    access: Arc<tokio::sync::Mutex<u64>>,
     pub(crate) unconfirmed: Arc<UnconfirmedKills>,
 }
 
 impl Shared {
     /// Shares through `replica`.
     pub fn new(replica: Replica, stored: Stored) -> Shared {
-        Shared { replica, stored: Arc::new(stored), versions: Arc::default(), unconfirmed: Arc::default() }
+        Shared {
+            replica,
+            stored: Arc::new(stored),
+            versions: Arc::default(),
+            access: Arc::default(),
+            unconfirmed: Arc::default(),
+        }
     }
 
     /// Makes refused calls wait until a kill that another replica decided is in the database: no
@@ -70,6 +83,16 @@ impl Shared {
         // If it cannot be read now, the feed of changes brings it later: calls do not wait for it.
         (self.stored.reload)(agent.clone()).await;
         self.versions.lock().insert(agent.clone(), version);
+    }
+
+    /// Reads again who may call, if that was changed elsewhere.
+    pub(crate) async fn refresh_access(&self, version: u64) {
+        let mut known = self.access.lock().await;
+        if version > *known {
+            // As for the settings of an agent: calls do not wait for a database that is down.
+            let _ = timeout(LOAD_TIMEOUT, (self.stored.access)(())).await;
+            *known = version;
+        }
     }
 }
 

@@ -89,6 +89,11 @@ impl Share {
         on_engine!(self, touch(agent))
     }
 
+    /// Announces that some callers may not call any more.
+    pub async fn touch_access(&self) -> Result<(), ShareError> {
+        on_engine!(self, touch_access())
+    }
+
     /// Adds calls that a replica recorded while it could not reach the engine.
     pub async fn append(&self, agent: &AgentId, epoch: Epoch, records: &[LogRecord]) -> Result<(), ShareError> {
         on_engine!(self, append(agent, epoch, records))

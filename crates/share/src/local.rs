@@ -34,6 +34,7 @@ struct State {
     rates: RateCounts,
     tickets: HashMap<(AgentId, CallId), Ticket>,
     replicas: HashMap<ReplicaId, Timestamp>,
+    access: u64,
 }
 
 #[derive(Debug)]
@@ -66,7 +67,7 @@ impl Local {
 
     pub(crate) async fn admit(&self, admission: &Admission) -> Result<Admitted, ShareError> {
         let now = self.clock.now();
-        let State { agents, budgets, rates, tickets, .. } = &mut *self.state.lock();
+        let State { agents, budgets, rates, tickets, access, .. } = &mut *self.state.lock();
         let Some(known) = agents.get_mut(&admission.agent) else { return Ok(Admitted::Unknown) };
         if known.epoch != admission.epoch {
             return Ok(Admitted::Epoch(known.epoch));
@@ -93,7 +94,7 @@ impl Local {
             admission.record.iter().for_each(|record| known.write(*record, Some(0), now));
         }
         let log = known.part(admission.seen);
-        Ok(Admitted::Granted(Grant { log, settings: known.settings, spent }))
+        Ok(Admitted::Granted(Grant { log, settings: known.settings, access: *access, spent }))
     }
 
     pub(crate) async fn settle(&self, settlement: &Settlement) -> Result<Option<Killed>, ShareError> {
@@ -168,6 +169,11 @@ impl Local {
             known.changed_at = now;
             self.changed.notify_waiters();
         }
+        Ok(())
+    }
+
+    pub(crate) async fn touch_access(&self) -> Result<(), ShareError> {
+        self.state.lock().access += 1;
         Ok(())
     }
 

@@ -61,19 +61,22 @@ impl Postgres {
         let row = self
             .connections
             .one(
-                sqlx::query("select * from share_admit_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)")
-                    .bind(admission.agent.as_str())
-                    .bind(signed(admission.epoch.0))
-                    .bind(signed(admission.seen))
-                    .bind(admission.call.0.as_bytes().as_slice())
-                    .bind(admission.replica.0.as_bytes().as_slice())
-                    .bind(admission.record.map(|record| record.encode()))
-                    .bind(millis(TICKET_LIFE))
-                    .bind(charges.iter().map(|charge| charge.scope.as_str()).collect::<Vec<_>>())
-                    .bind(charges.iter().map(|charge| charge.kind.code()).collect::<Vec<_>>())
-                    .bind(charges.iter().map(|charge| signed(charge.limit)).collect::<Vec<_>>())
-                    .bind(charges.iter().map(|charge| signed(charge.amount)).collect::<Vec<_>>())
-                    .bind(charges.iter().map(|charge| signed(charge.known)).collect::<Vec<_>>()),
+                sqlx::query(
+                    "select *, (select version from share_access) as access
+                     from share_admit_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+                )
+                .bind(admission.agent.as_str())
+                .bind(signed(admission.epoch.0))
+                .bind(signed(admission.seen))
+                .bind(admission.call.0.as_bytes().as_slice())
+                .bind(admission.replica.0.as_bytes().as_slice())
+                .bind(admission.record.map(|record| record.encode()))
+                .bind(millis(TICKET_LIFE))
+                .bind(charges.iter().map(|charge| charge.scope.as_str()).collect::<Vec<_>>())
+                .bind(charges.iter().map(|charge| charge.kind.code()).collect::<Vec<_>>())
+                .bind(charges.iter().map(|charge| signed(charge.limit)).collect::<Vec<_>>())
+                .bind(charges.iter().map(|charge| signed(charge.amount)).collect::<Vec<_>>())
+                .bind(charges.iter().map(|charge| signed(charge.known)).collect::<Vec<_>>()),
             )
             .await?;
         read_admitted(&row)
@@ -146,6 +149,13 @@ impl Postgres {
                        where agent = $1 returning agent
                    ) select pg_notify('agentgazer_share', '') from touched";
         self.connections.all(sqlx::query(sql).bind(agent.as_str())).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn touch_access(&self) -> Result<(), ShareError> {
+        let sql = "insert into share_access as known values (true, share_now_v1())
+                   on conflict (id) do update set version = greatest(known.version + 1, excluded.version)";
+        self.connections.all(sqlx::query(sql)).await?;
         Ok(())
     }
 

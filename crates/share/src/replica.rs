@@ -179,6 +179,11 @@ impl Replica {
         self.attempt(self.0.share.touch(agent)).await;
     }
 
+    /// [`Share::touch_access`]; other replicas also learn of changes through the database.
+    pub async fn touch_access(&self) {
+        self.attempt(self.0.share.touch_access()).await;
+    }
+
     /// [`Share::forget`].
     pub async fn forget(&self, agent: &AgentId) {
         self.attempt(self.0.share.forget(agent)).await;

@@ -88,6 +88,8 @@ pub struct Grant {
     pub log: LogPart,
     /// Counts the changes of the agent's settings.
     pub settings: u64,
+    /// Counts the changes of who may call: keys that were revoked, groups that were stopped.
+    pub access: u64,
     /// The amount spent and the amount reserved before, for each charge; zeros for rates.
     pub spent: Vec<(u64, u64)>,
 }

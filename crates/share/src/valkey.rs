@@ -49,7 +49,11 @@ impl Valkey {
     pub(crate) async fn admit(&self, admission: &Admission) -> Result<Admitted, ShareError> {
         let agent = &admission.agent;
         let mut call = self.scripts.admit.prepare_invoke();
-        call.key(agent_key(agent)).key(log_key(agent)).key(tickets_key(agent)).key(due_key(admission.replica));
+        call.key(agent_key(agent))
+            .key(log_key(agent))
+            .key(tickets_key(agent))
+            .key(due_key(admission.replica))
+            .key(ACCESS);
         for charge in &admission.charges {
             call.key(scope_key(&charge.scope));
         }
@@ -112,6 +116,12 @@ impl Valkey {
         let mut call = self.scripts.touch.prepare_invoke();
         call.key(agent_key(agent)).key(CHANGES).arg(agent.as_str()).arg(CHANNEL);
         let _: u64 = call.invoke_async(&mut self.connection.get()).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn touch_access(&self) -> Result<(), ShareError> {
+        let mut call = self.scripts.touch_access.prepare_invoke();
+        let _: u64 = call.key(ACCESS).invoke_async(&mut self.connection.get()).await?;
         Ok(())
     }
 
@@ -237,6 +247,8 @@ impl fmt::Debug for Valkey {
 
 const CHANGES: &str = "ag:{share}:changes";
 const REPLICAS: &str = "ag:{share}:replicas";
+/// The version of who may call.
+const ACCESS: &str = "ag:{share}:access";
 const CHANNEL: &str = "ag:{share}:changed";
 /// How long changes are listed. Replicas query the last seconds.
 const CHANGES_LIFE_MS: i64 = 3_600_000;

@@ -57,7 +57,7 @@ pub use read::{
     TextLengths, WindowCall,
 };
 pub use recorder::Recorder;
-pub use servers::ReplicaRow;
+pub use servers::{PeopleVersion, ReplicaRow};
 pub use stats::{
     AgentBudget, ConversationRow, Figures, LatencyHistogram, ModelName, Period, Resolution, Spent, Totals,
 };

@@ -65,7 +65,7 @@ impl Sharing {
 
 /// How the proxy reads what is stored, which it has no way to by itself.
 fn stored(store: Store, control: Arc<OnceLock<Control>>) -> Stored {
-    let kills = store.clone();
+    let (kills, reloading) = (store.clone(), Arc::clone(&control));
     Stored {
         calls: Box::new(move |agent| {
             let store = store.clone();
@@ -78,6 +78,15 @@ fn stored(store: Store, control: Arc<OnceLock<Control>>) -> Stored {
             Box::pin(async move {
                 match control {
                     Some(control) => control.reload_agent(&agent).await,
+                    None => true,
+                }
+            })
+        }),
+        access: Box::new(move |()| {
+            let control = reloading.get().cloned();
+            Box::pin(async move {
+                match control {
+                    Some(control) => control.reload_access().await,
                     None => true,
                 }
             })

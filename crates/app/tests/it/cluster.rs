@@ -4,6 +4,7 @@
 mod clocks;
 mod drain;
 mod headline;
+mod revocation;
 mod sessions;
 mod unrecorded_kills;
 
@@ -118,9 +119,14 @@ on_both_engines!(
     budget_is_not_overspent,
     budgets_of_groups_are_not_overspent,
     loop_is_killed_after_a_server_died,
+    revoked_key_is_refused_by_the_next_call,
+    stopped_group_is_refused_by_the_next_call,
 );
 
 mod cases {
+    pub(super) use super::revocation::{
+        revoked_key_is_refused_by_the_next_call, stopped_group_is_refused_by_the_next_call,
+    };
     use super::*;
 
     pub(super) async fn loop_over_three_servers_is_killed_as_on_one(engine: Engine, agent: &str) {

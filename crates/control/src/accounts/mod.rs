@@ -4,8 +4,8 @@ mod password;
 
 use std::collections::HashMap;
 
-use parking_lot::RwLock;
-use store::{ApiTokenRow, UserRow};
+use parking_lot::{Mutex, RwLock};
+use store::{ApiTokenRow, PeopleVersion, UserRow};
 
 use self::password::Hashing;
 
@@ -15,5 +15,7 @@ pub(crate) struct Accounts {
     pub(crate) users: RwLock<HashMap<String, UserRow>>,
     /// By their hash.
     pub(crate) tokens: RwLock<HashMap<String, ApiTokenRow>>,
+    /// The version of both that was read last.
+    pub(crate) version: Mutex<Option<PeopleVersion>>,
     pub(crate) hashing: Hashing,
 }

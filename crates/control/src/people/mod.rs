@@ -6,8 +6,11 @@ mod secret;
 mod tokens;
 mod users;
 
+use std::time::Duration;
+
 use model::{Grant, Role, Timestamp};
 use store::{ApiTokenRow, PeopleChange, StoreError, UserRow};
+use tokio::time::timeout;
 
 use crate::{Control, ControlError, State};
 
@@ -21,6 +24,8 @@ const MAX_TOKENS: usize = 1000;
 const MAX_NAME_LENGTH: usize = 100;
 /// A token's last use is written at most this often.
 const USE_STEP_MS: i64 = 60_000;
+/// A request does not wait longer for the database.
+const READ_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The holder of an API token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,12 +48,35 @@ impl State {
         *self.accounts.tokens.write() = tokens.into_iter().map(|token| (token.hash.clone(), token)).collect();
         Ok(())
     }
+
+    async fn refresh_people(&self) -> Result<(), StoreError> {
+        let Some(version) = self.store.people_version().await? else { return Ok(()) };
+        if *self.accounts.version.lock() == Some(version) {
+            return Ok(());
+        }
+        // No command may run in between: what it stores is newer than what is read here.
+        let _turn = self.turn.lock().await;
+        self.load_people().await?;
+        *self.accounts.version.lock() = Some(version);
+        Ok(())
+    }
 }
 
 impl Control {
     /// Reads users and tokens. Before that, only the token of the first start is known.
     pub async fn load_people(&self) -> Result<(), StoreError> {
         self.0.load_people().await
+    }
+
+    /// Reads users and tokens again if another server has changed them, so that whoever may not
+    /// enter any more is refused with the next request. What is in memory stays in force while the
+    /// database is unreachable.
+    pub async fn refresh_people(&self) {
+        match timeout(READ_TIMEOUT, self.0.refresh_people()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::debug!(%error, "users and tokens could not be read again"),
+            Err(_) => tracing::debug!("users and tokens could not be read again in time"),
+        }
     }
 
     /// The holder of `text`, if it is a valid API token.
@@ -94,6 +122,7 @@ impl Control {
 
     /// The user with this name and password. Takes the same time for an unknown name.
     pub async fn check_password(&self, name: &str, password: &str) -> Option<UserRow> {
+        self.refresh_people().await;
         let login = name.trim().to_lowercase();
         let user = self.0.accounts.users.read().values().find(|user| user.name.to_lowercase() == login).cloned();
         let hash = user.as_ref().and_then(|user| user.password_hash.clone());

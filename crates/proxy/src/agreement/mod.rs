@@ -7,7 +7,6 @@ mod unrecorded_kills;
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use guard::{Decision, Followed, Limits, PreparedCall, Refused};
 use http::StatusCode;
@@ -20,14 +19,12 @@ use crate::call::{Call, EngineTicket};
 use crate::core::Core;
 use crate::error::Stop;
 use crate::policy::{CHECK_EVERY, CallPolicy, MAX_WAIT};
-use crate::shared::{Shared, charge_of, deactivation_of};
+use crate::shared::{LOAD_TIMEOUT, Shared, charge_of, deactivation_of};
 
 pub(crate) use changes::follow_changes;
 
 /// How often a call retries because something changed between request and answer.
 const ATTEMPTS: usize = 8;
-/// How long to wait for stored calls.
-const LOAD_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The result of an agreement between replicas.
 pub(crate) enum Agreed {
@@ -197,6 +194,7 @@ impl Agreement<'_> {
         call.engine_ticket = Some(EngineTicket { epoch: position.epoch });
         call.spending.note_shared(&grant.spent);
         self.shared.refresh(&call.event.agent, grant.settings).await;
+        self.shared.refresh_access(grant.access).await;
         if self.record.is_none() {
             return Some(Agreed::Admitted);
         }

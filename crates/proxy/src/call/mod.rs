@@ -14,7 +14,8 @@ use guard::{Scored, Ticket};
 use http::HeaderMap;
 use model::shared_log::EndedCall;
 use model::{
-    AgentId, BlockReason, CLIENT_WENT_AWAY, CallId, Epoch, Event, EventType, Format, IncidentId, Outcome, Unscored,
+    AgentId, BlockReason, CLIENT_WENT_AWAY, CallId, Epoch, Event, EventType, Format, IncidentId, KeyInForce, Outcome,
+    Unscored,
 };
 
 use crate::core::Core;
@@ -32,6 +33,8 @@ pub(crate) struct Call {
     pub(crate) caller_format: Format,
     /// The event to record, as far as it is known.
     pub(crate) event: Event,
+    /// The agent key that it came with.
+    pub(crate) key: Option<Arc<KeyInForce>>,
     /// What the call reserves and uses of its agent's budgets.
     pub(crate) spending: Spending,
     /// The ticket for reporting the outcome to the detector.
@@ -63,6 +66,7 @@ impl Call {
             core: Arc::clone(core),
             caller_format,
             event: Event::new(id, agent, Epoch::default(), EventType::LlmCall, core.clock.now()),
+            key: None,
             spending: Spending::default(),
             ticket: None,
             engine_ticket: None,

@@ -2,7 +2,9 @@
 
 use bytes::Bytes;
 use http::{Response, StatusCode};
-use model::{AgreedKill, BlockReason, DeactivatedBy, Deactivation, EventType, Group, IncidentId, Outcome, Timestamp};
+use model::{
+    AgreedKill, BlockReason, DeactivatedBy, Deactivation, EventType, Group, IncidentId, KeyRefusal, Outcome, Timestamp,
+};
 use wire::RefusalKind;
 
 use super::Call;
@@ -20,6 +22,16 @@ impl Call {
             (Some(_), None) if self.is_activated_elsewhere().await => Ok(()),
             (Some(deactivation), None) => Err(self.inactive(deactivation).await),
         }
+    }
+
+    /// Refuses a call that may no longer be sent: its agent was stopped or its key was revoked while
+    /// it was read.
+    pub(crate) async fn check_again(&self) -> Result<(), Stop> {
+        if self.key.as_ref().is_some_and(|key| key.is_revoked()) {
+            let kind = RefusalKind::Unauthorized { why: KeyRefusal::Unknown, agents: None };
+            return Err(Stop::Policy(BlockReason::Unauthorized, Box::new(kind)));
+        }
+        self.check_active().await
     }
 
     /// The refusal of an agent whose group is stopped.

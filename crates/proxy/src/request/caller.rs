@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::request::Parts;
-use model::{AgentId, AgentKeyId, BlockReason, KeyHash, KeyInForce, KeyRefusal, KeyText};
+use model::{AgentId, BlockReason, KeyHash, KeyInForce, KeyRefusal, KeyText};
 use wire::RefusalKind;
 
 use super::route::Route;
@@ -19,7 +19,7 @@ use crate::headers;
 pub(crate) struct Caller {
     pub(crate) agent: AgentId,
     /// The agent key that authenticates it; `None` if none is required and none was sent.
-    pub(crate) key: Option<AgentKeyId>,
+    pub(crate) key: Option<Arc<KeyInForce>>,
     /// The subject of the token that authenticates it.
     pub(crate) token_subject: Option<Box<str>>,
 }
@@ -48,7 +48,7 @@ pub(crate) fn authenticate(core: &Core, route: &Route<'_>, parts: &Parts, from: 
     match caller_of(&key, named, key.is_expired(now)) {
         Ok(agent) => {
             key.note_use(now);
-            Ok(Caller { agent, key: Some(key.key.id), token_subject: None })
+            Ok(Caller { agent, key: Some(key), token_subject: None })
         }
         Err(why) => Err(refuse(core, from, why, Some(&key))),
     }

@@ -131,7 +131,8 @@ pub(crate) fn identify(
     check_secrets(uri.path(), &core.config.own_tokens).map_err(refused)?;
     let caller = caller::authenticate(core, &route, parts, from).map_err(refused)?;
     let mut call = Call::new(core, call, caller.agent, caller_format);
-    (call.event.key, call.event.token_subject) = (caller.key, caller.token_subject);
+    call.event.key = caller.key.as_ref().map(|key| key.key.id);
+    (call.key, call.event.token_subject) = (caller.key, caller.token_subject);
     Ok(Identified { call, provider, format })
 }
 

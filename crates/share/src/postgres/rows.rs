@@ -14,6 +14,7 @@ pub(super) fn read_admitted(row: &PgRow) -> Result<Admitted, ShareError> {
         "granted" => Ok(Admitted::Granted(Grant {
             log: read_log(row, epoch()?)?,
             settings: unsigned(row.try_get("o_settings")?),
+            access: row.try_get::<Option<i64>, _>("access")?.map(unsigned).unwrap_or_default(),
             spent: read_spent(row)?,
         })),
         "epoch" => Ok(Admitted::Epoch(epoch()?)),

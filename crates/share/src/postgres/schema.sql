@@ -56,6 +56,9 @@ create index if not exists share_tickets_replica on share_tickets (replica);
 
 create unlogged table if not exists share_replicas (replica bytea primary key, beat bigint not null);
 
+-- One row, once someone may not call any more.
+create unlogged table if not exists share_access (id boolean primary key, version bigint not null);
+
 create or replace function share_now_v1() returns bigint language sql volatile as
 $$ select (extract(epoch from clock_timestamp()) * 1000)::bigint $$;
 

@@ -1,4 +1,4 @@
--- KEYS: agent, log, tickets, due, a key for each charge.
+-- KEYS: agent, log, tickets, due, access, a key for each charge.
 -- ARGV: epoch, seen, call, replica, record, life, member of due, then kind, limit, amount, known, scope of each charge.
 local known = redis.call('HMGET', KEYS[1], 'epoch', 'killed', 'killed_at', 'settings')
 if not known[1] then return {'unknown'} end
@@ -6,7 +6,7 @@ if known[1] ~= ARGV[1] then return {'epoch', known[1]} end
 if known[2] then return {'killed', known[2], known[3]} end
 local now = now_ms()
 local second = math.floor(now / 1000)
-local charges = #KEYS - 4
+local charges = #KEYS - 5
 local spent = {}
 for i = 1, 2 * charges do spent[i] = '0' end
 
@@ -34,7 +34,7 @@ local ticket = redis.call('HGET', KEYS[3], ARGV[3])
 if not ticket or string.sub(ticket, 1, #ARGV[1] + 1) ~= ARGV[1] .. '\n' then
     local longest, longest_charge, over = 0, 0, false
     for i = 1, charges do
-        local key, at = KEYS[4 + i], 7 + (i - 1) * 5
+        local key, at = KEYS[5 + i], 7 + (i - 1) * 5
         local kind, limit, amount = ARGV[at + 1], tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
         if kind == '0' then
             local seconds = wait(key, amount, limit)
@@ -54,7 +54,7 @@ if not ticket or string.sub(ticket, 1, #ARGV[1] + 1) ~= ARGV[1] .. '\n' then
     if over then return {'budget', spent} end
     local lines = {ARGV[1], ARGV[4], str(second)}
     for i = 1, charges do
-        local key, at = KEYS[4 + i], 7 + (i - 1) * 5
+        local key, at = KEYS[5 + i], 7 + (i - 1) * 5
         if ARGV[at + 1] == '0' then
             redis.call('HINCRBY', key, str(second), ARGV[at + 3])
             redis.call('EXPIRE', key, 120)
@@ -73,4 +73,4 @@ local place = redis.call('HMGET', KEYS[1], 'seq', 'floor', 'trimmed')
 local seen = tonumber(ARGV[2])
 if seen > tonumber(place[1]) then seen = 0 end
 local entries = redis.call('XRANGE', KEYS[2], '(' .. str(seen) .. '-1', '+')
-return {'granted', known[1], known[4], place[2], place[3], spent, entries}
+return {'granted', known[1], known[4], place[2], place[3], spent, entries, redis.call('GET', KEYS[5])}

@@ -18,7 +18,8 @@ pub(super) fn read_admitted(answer: Vec<Value>) -> Result<Admitted, ShareError> 
             let is_trimmed = next::<Option<String>>(&mut values)?.is_some();
             let spent = read_spent(next(&mut values)?);
             let entries = read_entries(&mut values)?;
-            Admitted::Granted(Grant { log: LogPart { epoch, floor, is_trimmed, entries }, settings, spent })
+            let access = next::<Option<u64>>(&mut values)?.unwrap_or_default();
+            Admitted::Granted(Grant { log: LogPart { epoch, floor, is_trimmed, entries }, settings, access, spent })
         }
         "epoch" => Admitted::Epoch(Epoch(next(&mut values)?)),
         "killed" => {

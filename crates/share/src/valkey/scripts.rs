@@ -9,6 +9,7 @@ pub(super) struct Scripts {
     pub(super) kill: Script,
     pub(super) open: Script,
     pub(super) touch: Script,
+    pub(super) touch_access: Script,
     pub(super) append: Script,
     pub(super) log: Script,
 }
@@ -21,6 +22,7 @@ impl Scripts {
             kill: Script::new(concat!(include_str!("prelude.lua"), include_str!("kill.lua"))),
             open: Script::new(concat!(include_str!("prelude.lua"), include_str!("open.lua"))),
             touch: Script::new(concat!(include_str!("prelude.lua"), include_str!("touch.lua"))),
+            touch_access: Script::new(concat!(include_str!("prelude.lua"), include_str!("touch_access.lua"))),
             append: Script::new(concat!(include_str!("prelude.lua"), include_str!("append.lua"))),
             log: Script::new(include_str!("log.lua")),
         }

@@ -96,6 +96,17 @@ pub(crate) async fn changes_are_listed_and_pushed(case: Case) {
     assert!(change.settings > 0);
 }
 
+pub(crate) async fn changes_of_who_may_call_are_in_the_answer(case: Case) {
+    case.open_agent(0).await;
+    let before = case.grant(&case.admission(0)).await.access;
+    case.share.touch_access().await.unwrap();
+    let after = case.grant(&case.admission(0)).await.access;
+    assert!(after > before, "{before} {after}");
+    case.share.touch_access().await.unwrap();
+    let charged = case.charged(&[case.budget("money", 100, 1)]);
+    assert!(case.grant(&charged).await.access > after);
+}
+
 pub(crate) async fn replicas_that_beat_are_alive(case: Case) {
     let before = case.share.beat(case.replica).await.unwrap();
     assert!(!before.is_new);

@@ -38,6 +38,7 @@ macro_rules! contract {
                 killed_agent_is_refused_until_a_newer_epoch,
                 older_epoch_changes_nothing,
                 changes_are_listed_and_pushed,
+                changes_of_who_may_call_are_in_the_answer,
                 replicas_that_beat_are_alive,
             ],
             budgets: [

@@ -1,10 +1,17 @@
 //! Tells the other replicas on a database what has changed, so that they update their memory. A row
 //! is written in the transaction of its change; each replica reads the new rows.
 
-use crate::database::Connection;
-use crate::postgres::ChangeFeed;
+use crate::database::{Connection, Pool};
+use crate::postgres::{ChangeFeed, in_time};
 use crate::{AccessChange, Change, ChangedKind, ChangedRow, PeopleChange, Store, StoreError, postgres};
 use model::ANY;
+
+/// Differs after every change of users and tokens by another replica.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PeopleVersion {
+    count: i64,
+    newest: i64,
+}
 
 impl Store {
     /// The changes that other replicas make from now on; `None` if the database is not shared. Call
@@ -14,6 +21,20 @@ impl Store {
             Some(server) if self.is_shared() => Ok(Some(ChangeFeed::open(server, self.writer()).await?)),
             _ => Ok(None),
         }
+    }
+
+    /// The version of users and tokens as far as other replicas have changed them; `None` if the
+    /// database is not shared.
+    pub async fn people_version(&self) -> Result<Option<PeopleVersion>, StoreError> {
+        let Pool::Postgres(pool) = &self.readers else { return Ok(None) };
+        if !self.is_shared() {
+            return Ok(None);
+        }
+        // The count, too: ids are assigned before the commit, so a lower one may appear later.
+        let query = "select count(*), coalesce(max(id), 0) from changes where kind = $1 and replica <> $2";
+        let query = sqlx::query_as(query).bind(ChangedKind::People.as_str()).bind(self.writer().to_owned());
+        let (count, newest) = in_time(query.fetch_one(pool)).await?;
+        Ok(Some(PeopleVersion { count, newest }))
     }
 
     /// Reads again what people have set for all agents.

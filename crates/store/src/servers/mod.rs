@@ -8,4 +8,5 @@ mod replicas;
 mod sessions;
 mod unrecorded_kills;
 
+pub use self::feed::PeopleVersion;
 pub use self::replicas::ReplicaRow;

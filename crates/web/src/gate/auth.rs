@@ -55,6 +55,13 @@ pub(crate) async fn identify(app: &App, headers: &HeaderMap, client: &Client) ->
     if let (None, Some(id)) = (bearer(headers), session_id(headers)) {
         app.sessions.refresh(id, &app.web().token).await;
     }
+    let actor = identify_by_memory(app, headers, client)?;
+    if !matches!(actor.kind, ActorKind::User | ActorKind::Token) {
+        return Some(actor);
+    }
+    // Another server may just have revoked the token or changed the user. Nobody who is unknown
+    // makes the server ask for that.
+    app.control().refresh_people().await;
     identify_by_memory(app, headers, client)
 }
 

@@ -9,8 +9,10 @@ use bytes::Bytes;
 use http::{Method, Request};
 use http_body_util::Full;
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
-use crate::support::{Answer, Server, ServerBuilder, openai_request, provider, requests};
+use crate::support::{Answer, Server, ServerBuilder, eventually, openai_request, provider, requests};
 
 const QUESTION: &str = "Why does the import of customer records fail?";
 
@@ -85,6 +87,35 @@ async fn key_made_by_command_works_until_it_is_revoked_and_is_kept_nowhere() {
     assert_eq!(ask(&server, "/openai/v1/chat/completions", &key).await.status, 401);
     assert_eq!(requests(&provider), before);
     check_canary(server, &key).await;
+}
+
+/// The key is revoked while the call is being read: it is not sent any more.
+#[tokio::test]
+async fn key_that_is_revoked_during_an_upload_is_refused() {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
+    store_provider_key(&server).await;
+    let made = server.api(Method::POST, "/api/agent-keys", Some(json!({"agent": "slow"}))).await;
+    let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
+    let address = server.proxy.strip_prefix("http://").unwrap();
+    let body = openai_request(QUESTION).to_string();
+    let (first, rest) = body.split_at(20);
+    let mut client = TcpStream::connect(address).await.unwrap();
+    let head = format!("POST /openai/v1/chat/completions HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n");
+    let head = format!("{head}authorization: Bearer {key}\r\ncontent-length: {}\r\n\r\n{first}", body.len());
+    client.write_all(head.as_bytes()).await.unwrap();
+    eventually("the call has begun", async || {
+        server.get("/api/agent-keys").await["items"][0]["last_used_at"].is_string().then_some(())
+    })
+    .await;
+    server.api(Method::DELETE, &format!("/api/agent-keys/{id}"), None).await;
+    client.write_all(rest.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 401 ") && answer.contains("\"unauthorized\""), "{answer}");
+    assert_eq!(requests(&provider), 0);
+    let refused = server.events("slow", "blocked").await;
+    assert_eq!((&refused[0]["block_reason"], &refused[0]["details"]["key_id"]), (&json!("unauthorized"), &json!(id)));
 }
 
 /// Searches for `key` in everything the server writes: API, export, recordings, log, data

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 
@@ -69,18 +69,25 @@ pub struct KeyInForce {
     /// The part of `last_use` that is stored.
     stored_use: AtomicI64,
     refused: AtomicU64,
+    /// Calls that began with the key hold it.
+    is_revoked: AtomicBool,
 }
 
 impl KeyInForce {
     fn new(key: AgentKey) -> KeyInForce {
         let last_use = key.last_used_at.map_or(i64::MIN, Timestamp::as_millis);
         let [last_use, stored_use] = [last_use, last_use].map(AtomicI64::new);
-        KeyInForce { key, last_use, stored_use, refused: AtomicU64::new(0) }
+        KeyInForce { key, last_use, stored_use, refused: AtomicU64::new(0), is_revoked: AtomicBool::new(false) }
     }
 
     /// Whether it has expired.
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.key.expires_at.is_some_and(|end| now >= end)
+    }
+
+    /// Whether it was revoked.
+    pub fn is_revoked(&self) -> bool {
+        self.is_revoked.load(Ordering::Relaxed)
     }
 
     /// Records that a call used it.
@@ -146,6 +153,9 @@ impl AgentKeys {
 
     /// Removes a key. It is refused from the next call on.
     pub fn remove(&self, id: AgentKeyId) {
+        if let Some(key) = self.0.keys.load().values().find(|it| it.key.id == id) {
+            key.is_revoked.store(true, Ordering::Relaxed);
+        }
         self.0.keys.rcu(|keys| {
             let mut keys = HashMap::clone(keys);
             keys.retain(|_, it| it.key.id != id);
