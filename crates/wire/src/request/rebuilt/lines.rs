@@ -1,10 +1,9 @@
 //! The lines of a prompt and their words, without what changes although the page does not: numbers
 //! of elements and steps, ids, times, advertisements.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::ops::Range;
 
-use super::said::Said;
 use super::tokens::{MASKED, Token, fold, spans, tokens};
 
 /// A longer line holds several pieces: JSON without line ends.
@@ -70,11 +69,11 @@ impl Sheet {
 }
 
 impl Line {
-    fn at(place: Range<usize>) -> Line {
+    pub(super) fn at(place: Range<usize>) -> Line {
         Line { kept: 0, family: 0, number: None, elements: Vec::new(), description: 0, is_name: false, place }
     }
 
-    fn add(&mut self, token: Token) {
+    pub(super) fn add(&mut self, token: Token) {
         let (kept, family) = match token {
             Token::Word { hash, .. } => (hash, hash),
             Token::Number { hash, value } => {
@@ -91,60 +90,6 @@ impl Line {
         self.kept = fold(self.kept, kept);
         self.family = fold(self.family, family);
     }
-}
-
-/// The number of an entry is among so many words at its beginning.
-const NUMBERED: usize = 2;
-
-/// What a line says besides what the model said: without the words of `said`, newest last, and
-/// without the number that it gives to one of these answers.
-#[derive(Debug)]
-pub(super) struct Besides {
-    pub(super) line: Line,
-    /// Its words, to be compared.
-    pub(super) text: String,
-    /// How many words there are.
-    pub(super) words: usize,
-}
-
-/// The rest of the line at `place`, apart from what `said` says; `None` if it repeats none of it.
-pub(super) fn besides(text: &str, place: Range<usize>, said: &VecDeque<Said>) -> Option<Besides> {
-    let mut all: Vec<(Range<usize>, Token)> = Vec::new();
-    spans(&text[place.clone()], |span, token| all.push((span, token)));
-    let hashes: Vec<(usize, u64)> =
-        all.iter().enumerate().filter_map(|(at, (_, token))| Some((at, token.hash()?))).collect();
-    let mut is_echo = vec![false; all.len()];
-    for [(one_at, one), (next_at, next)] in hashes.array_windows() {
-        if said.iter().any(|said| said.has_pair(*one, *next)) {
-            (is_echo[*one_at], is_echo[*next_at]) = (true, true);
-        }
-    }
-    // A word of the newest action is told from what came of it.
-    for (at, hash) in hashes {
-        let is_word = matches!(all[at].1, Token::Word { .. });
-        is_echo[at] |= is_word && said.back().is_some_and(|said| said.acts_on(hash));
-    }
-    let first = is_echo.iter().position(|is_echo| *is_echo)?;
-    let mut rest = Besides { line: Line::at(place.clone()), text: String::new(), words: 0 };
-    for (at, (span, token)) in all.into_iter().enumerate().filter(|(at, _)| !is_echo[*at]) {
-        // An entry of a history begins with its number.
-        let numbers_entry = at < first.min(NUMBERED) && matches!(token, Token::Number { .. });
-        if numbers_entry || matches!(token, Token::Element { .. } | Token::Volatile | Token::Name) {
-            continue;
-        }
-        rest.line.add(token);
-        rest.words += 1;
-        let line = &text[place.clone()];
-        // The name of a tag says nothing.
-        if line[..span.start].ends_with(['<', '/']) {
-            continue;
-        }
-        if !rest.text.is_empty() {
-            rest.text.push(' ');
-        }
-        rest.text.push_str(&line[span]);
-    }
-    Some(rest)
 }
 
 /// The words of a line as they are compared, in lower case.

@@ -1,17 +1,19 @@
 //! One run of an agent that rebuilds its prompt.
 
+mod seen;
+
 use std::borrow::Cow;
-use std::collections::hash_map::{Entry, HashMap};
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use model::{Asked, ToolCall};
 use twox_hash::XxHash3_64;
 
 use super::RebuiltPrompt;
 use super::families::{Action, Families};
-use super::lines::{Line, besides, comparable, words};
+use super::lines::{Line, words};
 use super::said::{Said, words_of};
 use super::tokens::fold;
+use seen::Seen;
 
 /// How many pages are kept to compare another one with.
 const PAGES: usize = 6;
@@ -25,9 +27,6 @@ const MOST_NEWS: usize = 64;
 const FEWEST_SHARED: usize = 2;
 /// A history shows so many answers at least.
 const ANSWERS: usize = 12;
-
-/// What came of a step before has at most so many lines.
-const MOST_AGAIN: usize = 3;
 /// How many words stand for a prompt that shows nothing new: a short result would be a state.
 const WORDS_OF_NOTHING: u64 = 10;
 
@@ -68,34 +67,6 @@ enum Shown {
     Aside,
     /// A part of it repeats what the model said.
     Partly,
-}
-
-/// What a prompt shows.
-#[derive(Debug, Default)]
-struct Seen {
-    page: HashSet<u64>,
-    news: Vec<New>,
-    /// What it says once more, and in how many lines.
-    again: (String, usize),
-    /// How often each line stands in it.
-    counts: HashMap<u64, u32>,
-}
-
-impl Seen {
-    fn add_again(&mut self, text: &str) {
-        self.again.1 += 1;
-        if self.again.1 <= MOST_AGAIN {
-            self.again.0.push_str(text);
-            self.again.0.push('\n');
-        }
-    }
-}
-
-/// A line that is new.
-#[derive(Debug)]
-struct New {
-    line: Line,
-    text: String,
 }
 
 /// The newest step.
@@ -257,8 +228,7 @@ impl Run {
         self.pages.push_back(page);
         self.newest = counts;
         if news.is_empty() && gone.is_empty() {
-            let is_told = (1..=MOST_AGAIN).contains(&again.1);
-            return (false, if is_told { again.0 } else { self.nothing() });
+            return (false, again.told().unwrap_or_else(|| self.nothing()));
         }
         let all = || news.iter().map(|new| new.line.kept).chain(gone.iter().copied()).take(MOST_NEWS);
         self.news = all().fold(self.news, fold);
@@ -270,59 +240,6 @@ impl Run {
             all().map(pronounced).collect()
         };
         (true, result.join("\n"))
-    }
-
-    /// Looks at the lines of a prompt.
-    fn see(&mut self, prompt: &RebuiltPrompt) -> Seen {
-        let mut seen = Seen::default();
-        self.elements.clear();
-        for line in &prompt.sheet.lines {
-            let count = seen.counts.entry(line.kept).or_default();
-            *count += 1;
-            let is_again = *count > self.newest.get(&line.kept).copied().unwrap_or_default();
-            let shown = match self.shown.get(&line.kept) {
-                Some(Shown::Stands | Shown::Gone) if is_again && !line.is_name && !prompt.is_page => {
-                    match besides(&prompt.text, line.place.clone(), &self.said) {
-                        None => seen.add_again(&comparable(&prompt.text[line.place.clone()])),
-                        Some(rest) if rest.words > 0 => seen.add_again(&rest.text),
-                        Some(_) => {}
-                    }
-                    Shown::Stands
-                }
-                Some(shown) => *shown,
-                None => self.see_first(prompt, line, &mut seen),
-            };
-            if matches!(shown, Shown::Stands | Shown::Gone) {
-                seen.page.insert(line.kept);
-            }
-            if shown != Shown::Aside {
-                self.elements.extend(line.elements.iter().map(|element| (*element, line.description)));
-            }
-        }
-        seen
-    }
-
-    /// Looks at a line that was not shown before: what it repeats of the answers is not new.
-    fn see_first(&mut self, prompt: &RebuiltPrompt, line: &Line, seen: &mut Seen) -> Shown {
-        let Some(rest) = besides(&prompt.text, line.place.clone(), &self.said) else {
-            let text = comparable(&prompt.text[line.place.clone()]);
-            seen.news.push(New { line: line.clone(), text });
-            self.shown.insert(line.kept, Shown::Stands);
-            return Shown::Stands;
-        };
-        if rest.words == 0 {
-            self.shown.insert(line.kept, Shown::Aside);
-            return Shown::Aside;
-        }
-        self.shown.insert(line.kept, Shown::Partly);
-        match self.shown.entry(rest.line.kept) {
-            Entry::Occupied(_) => seen.add_again(&rest.text),
-            Entry::Vacant(entry) => {
-                entry.insert(Shown::Stands);
-                seen.news.push(New { line: rest.line, text: rest.text });
-            }
-        }
-        Shown::Partly
     }
 
     /// The same until something is new: what was done in between came to nothing.
