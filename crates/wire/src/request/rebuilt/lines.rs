@@ -13,6 +13,10 @@ const LONGEST_OBJECT: usize = 12;
 /// A longer prompt is read up to here.
 const LONGEST_PROMPT: usize = 128 << 10;
 
+/// How many numbers of a line are followed.
+pub(super) const MOST_NUMBERS: usize = 8;
+pub(super) type Numbers = [f64; MOST_NUMBERS];
+
 /// A line of a prompt.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
@@ -20,8 +24,9 @@ pub(super) struct Line {
     pub(super) kept: u64,
     /// A hash of its words.
     pub(super) family: u64,
-    /// The sum of its numbers.
-    pub(super) number: Option<f64>,
+    /// Its first numbers.
+    pub(super) numbers: Numbers,
+    count: usize,
     /// Hashes of the numbers of elements in it, and of their description.
     pub(super) elements: Vec<u64>,
     pub(super) description: u64,
@@ -70,14 +75,26 @@ impl Sheet {
 
 impl Line {
     pub(super) fn at(place: Range<usize>) -> Line {
-        Line { kept: 0, family: 0, number: None, elements: Vec::new(), description: 0, is_name: false, place }
+        Line {
+            kept: 0,
+            family: 0,
+            numbers: [0.0; MOST_NUMBERS],
+            count: 0,
+            elements: Vec::new(),
+            description: 0,
+            is_name: false,
+            place,
+        }
     }
 
     pub(super) fn add(&mut self, token: Token) {
         let (kept, family) = match token {
             Token::Word { hash, .. } => (hash, hash),
             Token::Number { hash, value } => {
-                self.number = Some(self.number.unwrap_or(0.0) + value);
+                if let Some(number) = self.numbers.get_mut(self.count) {
+                    *number = value;
+                }
+                self.count += 1;
                 (hash, MASKED)
             }
             Token::Element { hash } => return self.elements.push(hash),

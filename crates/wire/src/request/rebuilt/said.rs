@@ -7,6 +7,7 @@ use model::{Answered, ToolCall, is_thought};
 
 use super::lines::words;
 use super::tokens::fold;
+use crate::request::written::for_each_value;
 use crate::request::written::{action_besides_thoughts, actions_of, announced_action, inline_action, of_tool_call};
 
 /// A longer answer is read up to here.
@@ -55,8 +56,7 @@ impl Said {
         if !is_read {
             actions.push(ToolCall { name: Cow::Borrowed("answer"), arguments: Cow::Owned(text.to_owned()) });
         }
-        let texts = actions.iter().flat_map(|action| [&action.name, &action.arguments]);
-        let action_words: Vec<u64> = texts.flat_map(|text| words_of(text)).collect();
+        let action_words: Vec<u64> = actions.iter().flat_map(words_of_action).collect();
         let words = words_of(text);
         let pairs = pairs_of(&words).collect();
         let action_pairs = pairs_of(&action_words).collect();
@@ -115,6 +115,13 @@ fn short_command(text: &str) -> Option<ToolCall<'static>> {
     let text = text.trim();
     let is_short = text.split_whitespace().count() <= LONGEST_COMMAND && !text.contains('\n');
     is_short.then(|| announced_action(text)).filter(|action| !action.name.is_empty())
+}
+
+/// The words of a call, without the names of its fields, which a history may leave out.
+fn words_of_action(action: &ToolCall<'_>) -> Vec<u64> {
+    let mut all = words_of(&action.name);
+    for_each_value(&action.arguments, &mut |value| words(value, |word| all.push(word)));
+    all
 }
 
 fn pairs_of(words: &[u64]) -> impl Iterator<Item = u64> {

@@ -47,8 +47,30 @@ pub(super) const MASKED: u64 = 0x6d61_736b;
 /// Words before the number of an element: `id="12"`, `"index": 12`.
 const ELEMENT: [&str; 6] = ["id", "bid", "index", "ref", "uid", "element"];
 /// Words before the number of a step.
-const STEP: [&str; 11] =
-    ["step", "turn", "iteration", "attempt", "round", "steps", "turns", "iterations", "attempts", "rounds", "actions"];
+const STEP: [&str; 22] = [
+    "step",
+    "turn",
+    "iteration",
+    "attempt",
+    "round",
+    "command",
+    "action",
+    "entry",
+    "steps",
+    "turns",
+    "iterations",
+    "attempts",
+    "rounds",
+    "commands",
+    "actions",
+    "schritt",
+    "paso",
+    "passo",
+    "étape",
+    "krok",
+    "шаг",
+    "步骤",
+];
 /// Words between them: `<step n="3">`, `steps_left: 40`.
 const OF_STEPS: [&str; 6] = ["n", "left", "remaining", "used", "taken", "number"];
 /// Words before the state of an element.

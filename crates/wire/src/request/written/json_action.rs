@@ -5,12 +5,15 @@ use std::borrow::Cow;
 
 use model::{ToolCall, is_thought};
 
-use super::action::{announced, call};
+use super::action::{announced, call, unannounced};
 use crate::json::Json;
 
 /// Fields that make an object an action, the most specific first.
 const ACTS: [&str; 9] =
     ["action", "actions", "next_action", "action_type", "action_name", "tool", "tool_name", "commands", "keystrokes"];
+
+/// Deeper objects are read as text.
+const MOST_LEVELS: usize = 4;
 
 /// Fields that name what an action object does.
 const NAMES: [&str; 6] = ["type", "name", "action", "action_type", "function", "tool"];
@@ -50,6 +53,25 @@ fn only_field(object: Json<'_>) -> Option<Json<'_>> {
         }
     });
     only.filter(|_| count == 1)
+}
+
+/// Visits the texts and numbers in an object and in the objects in it, or else the whole text. The
+/// name of a field with an object may be that of an action.
+pub(super) fn for_each_value(text: &str, visit: &mut impl FnMut(&str)) {
+    match Json::parse(text).ok().filter(|_| text.starts_with('{')) {
+        Some(object) => for_each_field(object, visit, MOST_LEVELS),
+        None => visit(text),
+    }
+}
+
+fn for_each_field(object: Json<'_>, visit: &mut impl FnMut(&str), levels: usize) {
+    object.fields(|key, value| match value.raw().as_bytes().first() {
+        Some(b'{') if levels > 0 => {
+            visit(key);
+            for_each_field(value, visit, levels - 1);
+        }
+        _ => visit(&value.text().unwrap_or_else(|| value.raw().into())),
+    });
 }
 
 /// The action that a text consists of.
@@ -100,7 +122,8 @@ fn object_in(text: &str) -> Option<Json<'_>> {
 /// The actions in the value of an action field. `others` are the other fields of its object.
 fn actions_in(value: Json<'_>, others: &str, limit: usize) -> Vec<ToolCall<'static>> {
     if let Some(text) = value.text() {
-        return vec![with_fields(announced(&text), others)];
+        // A whole call needs no other fields.
+        return vec![unannounced(&text).unwrap_or_else(|| with_fields(announced(&text), others))];
     }
     if value.raw().starts_with('{') {
         return vec![action_in(value)];
@@ -157,6 +180,7 @@ mod tests {
     fn an_action_is_read_without_the_thoughts_around_it() {
         check(r#"{"thought": "so", "action": "click", "index": 5}"#, &[("click", r#"{"index":5}"#)]);
         check(r#"{"reasoning": "so", "action": "click('34')"}"#, &[("click", "'34'")]);
+        check(r#"{"content": "so", "action": "click('34')"}"#, &[("click", "'34'")]);
         check(
             "I look.\n```json\n{\"action\": {\"type\": \"scroll\", \"why\": 1}}\n```",
             &[("scroll", r#"{"type":"scroll"}"#)],
@@ -170,6 +194,20 @@ mod tests {
             &[("", "ls\n")],
         );
         check("Next.\n{\"tool\": \"search\", \"query\": \"x\"}", &[("search", r#"{"query":"x"}"#)]);
+    }
+
+    #[test]
+    fn a_tool_call_is_read_without_the_thoughts_in_it() {
+        for (arguments, name, rest) in [
+            (r#"{"reason": "so", "do": {"open": {"page": 4}}}"#, "act_open", r#"{"open":{"page": 4}}"#),
+            (r#"{"reason": "so", "page": 4, "line": 7}"#, "act", r#"{"page":4,"line":7}"#),
+            (r#"{"memory": "x", "action": [{"open": {"page": 4}}]}"#, "open", r#"{"open":{"page": 4}}"#),
+            ("page 4", "act", "page 4"),
+        ] {
+            let called = ToolCall { name: "act".into(), arguments: arguments.into() };
+            let read = of_tool_call(&called, 8);
+            assert_eq!((&*read[0].name, &*read[0].arguments), (name, rest), "{arguments}");
+        }
     }
 
     #[test]

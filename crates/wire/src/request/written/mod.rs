@@ -90,6 +90,11 @@ pub(crate) fn action_besides_thoughts(answer: &str) -> Option<ToolCall<'static>>
     parts::action_besides_thoughts(answer).or_else(|| json_action::besides_thoughts(answer))
 }
 
+/// Visits the texts and numbers in an object, or else the whole text.
+pub(crate) fn for_each_value(text: &str, visit: &mut impl FnMut(&str)) {
+    json_action::for_each_value(text, visit);
+}
+
 /// What a tool call does, without the thoughts among its arguments.
 pub(crate) fn of_tool_call(call: &ToolCall<'_>) -> Vec<ToolCall<'static>> {
     json_action::of_tool_call(call, model_text::MAX_ACTIONS)
