@@ -157,6 +157,16 @@ pub enum AlertsCommand {
         #[command(flatten)]
         server: ServerArgs,
     },
+    /// Add a rule for an agent, a group of agents or all agents
+    AddRule(AddRuleArgs),
+    /// Delete a rule
+    DeleteRule {
+        /// The rule, by id
+        rule: String,
+        /// Which server.
+        #[command(flatten)]
+        server: ServerArgs,
+    },
     /// Send a test through a channel and show the result
     Test {
         /// The channel, by name or id
@@ -194,6 +204,35 @@ pub struct AddChannelArgs {
     /// The target.
     #[command(flatten)]
     pub target: ChannelTarget,
+    /// Which server.
+    #[command(flatten)]
+    pub server: ServerArgs,
+}
+
+/// The arguments of `alerts add-rule`. The server checks which of them a type takes.
+#[derive(Debug, Args)]
+pub struct AddRuleArgs {
+    /// kill_switch, agent_down, error_rate or budget
+    #[arg(value_name = "TYPE")]
+    pub rule_type: String,
+    /// The agent, or @ and the name of a group [default: all agents]
+    #[arg(long, value_name = "AGENT", default_value = "*", hide_default_value = true)]
+    pub agent: String,
+    /// A channel by name or id (repeatable) [default: every channel]
+    #[arg(long, value_name = "CHANNEL")]
+    pub channel: Vec<String>,
+    /// Over how many minutes calls are counted, or how long an agent is silent
+    #[arg(long, value_name = "MINUTES")]
+    pub minutes: Option<u32>,
+    /// How many of the calls fail, or how much of the budget is spent
+    #[arg(long, value_name = "PERCENT")]
+    pub percent: Option<f64>,
+    /// How much is spent in the period, in US dollars
+    #[arg(long, value_name = "USD", requires = "period")]
+    pub amount: Option<f64>,
+    /// day, week or month
+    #[arg(long, value_name = "PERIOD", requires = "amount")]
+    pub period: Option<String>,
     /// Which server.
     #[command(flatten)]
     pub server: ServerArgs,

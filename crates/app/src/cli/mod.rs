@@ -16,8 +16,8 @@ pub use agent_access::{
 };
 pub use agent_settings::{KillSwitchArgs, OnOff, PolicyArgs};
 pub use client::{
-    AddChannelArgs, AgentArgs, AlertsArgs, AlertsCommand, ChangeChannelArgs, ChannelTarget, CostsArgs, CostsBy,
-    DrillArgs, ExemptArg, ExemptionsArgs, FeedbackArg, IncidentsArgs, ServerArgs, TokenArgs, TopArgs,
+    AddChannelArgs, AddRuleArgs, AgentArgs, AlertsArgs, AlertsCommand, ChangeChannelArgs, ChannelTarget, CostsArgs,
+    CostsBy, DrillArgs, ExemptArg, ExemptionsArgs, FeedbackArg, IncidentsArgs, ServerArgs, TokenArgs, TopArgs,
 };
 pub use people::{AuditArgs, AuditCommand, AuditFileArgs, RoleArg, TokensArgs, TokensCommand, UsersArgs, UsersCommand};
 pub use recordings::{CountingArg, ExportArgs, ReplayArgs};

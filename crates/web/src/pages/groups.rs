@@ -77,6 +77,8 @@ pub(crate) struct GroupForm {
     #[serde(default)]
     daily: String,
     #[serde(default)]
+    weekly: String,
+    #[serde(default)]
     monthly: String,
     #[serde(default)]
     requests: String,
@@ -95,6 +97,7 @@ impl GroupForm {
             agents: joined(&group.agents),
             labels: joined(&group.labels),
             daily: budget(group.policy.budget_daily),
+            weekly: budget(group.policy.budget_weekly),
             monthly: budget(group.policy.budget_monthly),
             requests: rate.and_then(|limit| limit.requests_per_minute).map(|rate| rate.to_string()).unwrap_or_default(),
             kill_switch: words::on_or_off(group.kill_switch.enabled).to_owned(),
@@ -122,6 +125,7 @@ impl GroupForm {
             labels: Some(words_in(&self.labels)),
             policy: Some(PolicyChange {
                 budget_daily_usd: Some(budget(&self.daily, "budget_daily_usd")?),
+                budget_weekly_usd: Some(budget(&self.weekly, "budget_weekly_usd")?),
                 budget_monthly_usd: Some(budget(&self.monthly, "budget_monthly_usd")?),
                 rate_limits: Some(with_rate(before, rate)),
                 ..PolicyChange::default()

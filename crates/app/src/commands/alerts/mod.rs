@@ -1,9 +1,10 @@
-//! `alerts`: lists channels and rules, and sends tests. Changes of channels are in `channels.rs`.
+//! `alerts`: lists channels and rules, and sends tests. Changes of channels are in `channels.rs`,
+//! those of rules in `rules.rs`.
 
 mod channels;
+mod rules;
 
 use http::Method;
-use serde::Deserialize;
 use serde_json::json;
 
 use super::client;
@@ -13,23 +14,11 @@ use crate::client::alerts::{Attempt, Channel, Delivery, channels};
 use crate::exit::{Exit, Failure};
 use crate::print;
 use crate::runtime::on_one_thread;
-
-/// The fields of a rule that are shown.
-#[derive(Deserialize)]
-struct Rule {
-    agent_id: String,
-    rule_type: String,
-    channels: Vec<String>,
-    enabled: bool,
-    minutes: Option<u32>,
-    percent: Option<f64>,
-    amount_usd: Option<f64>,
-    period: Option<String>,
-}
+use rules::Rule;
 
 pub(super) const CHANNEL_HEADER: [&str; 5] = ["CHANNEL", "KIND", "STATE", "TO", "ID"];
 
-/// `alerts [list]`, `alerts test CHANNEL`, and the changes of channels.
+/// `alerts [list]`, `alerts test CHANNEL`, and the changes of channels and rules.
 pub fn alerts(args: &AlertsArgs) -> Result<(), Failure> {
     match &args.command {
         None => list(&args.server),
@@ -37,6 +26,8 @@ pub fn alerts(args: &AlertsArgs) -> Result<(), Failure> {
         Some(AlertsCommand::Add(args)) => channels::add(args),
         Some(AlertsCommand::Change(args)) => channels::change(args),
         Some(AlertsCommand::Delete { channel, server }) => channels::delete(channel, server),
+        Some(AlertsCommand::AddRule(args)) => rules::add(args),
+        Some(AlertsCommand::DeleteRule { rule, server }) => rules::delete(rule, server),
         Some(AlertsCommand::Test { channel, server }) => test(channel, server),
     }
 }
@@ -52,11 +43,11 @@ fn list(args: &ServerArgs) -> Result<(), Failure> {
     }
     let channels = channels.iter().map(|item| client::read(item.get())).collect::<Result<Vec<Channel>, _>>()?;
     let rules = rules.iter().map(|item| client::read(item.get())).collect::<Result<Vec<Rule>, _>>()?;
-    let rows = rules.iter().map(|rule| rule_row(rule, &channels)).collect();
+    let rows = rules.iter().map(|rule| rule.row(&channels)).collect();
     let no_one = "No channels: no one is notified of kills. Add one: agentgazer alerts add webhook NAME --address URL";
     print::table(&CHANNEL_HEADER, channels.iter().map(channel_row).collect(), no_one)?;
     print::line("")?;
-    print::table(&["RULE", "AGENT", "STATE", "CHANNELS"], rows, "No rules: every kill goes to every channel.")
+    print::table(&rules::HEADER, rows, "No rules: every kill goes to every channel.")
 }
 
 pub(super) fn channel_row(channel: &Channel) -> Vec<String> {
@@ -68,20 +59,6 @@ pub(super) fn channel_row(channel: &Channel) -> Vec<String> {
     };
     let to = to.or_else(|| channel.url.clone()).unwrap_or_else(|| "cannot be decrypted".to_owned());
     vec![channel.name.clone(), channel.kind.clone(), state, to, channel.id.clone()]
-}
-
-fn rule_row(rule: &Rule, channels: &[Channel]) -> Vec<String> {
-    let span = rule.minutes.map(|minutes| format!(" {minutes} min")).unwrap_or_default();
-    let percent = rule.percent.map(|percent| format!(" {percent}%")).unwrap_or_default();
-    let amount = rule.amount_usd.zip(rule.period.as_ref()).map(|(amount, period)| format!(" ${amount} a {period}"));
-    let name = |id: &String| channels.iter().find(|it| it.id == *id).map_or_else(|| id.clone(), |it| it.name.clone());
-    let names: Vec<_> = rule.channels.iter().map(name).collect();
-    vec![
-        format!("{}{percent}{span}{}", rule.rule_type, amount.unwrap_or_default()),
-        rule.agent_id.clone(),
-        if rule.enabled { "on".to_owned() } else { "off".to_owned() },
-        if names.is_empty() { "all".to_owned() } else { names.join(", ") },
-    ]
 }
 
 fn test(wanted: &str, args: &ServerArgs) -> Result<(), Failure> {
@@ -107,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn channels_and_rules_are_rows() {
+    fn channels_are_rows() {
         let channel = Channel {
             id: "01".to_owned(),
             kind: "webhook".to_owned(),
@@ -119,16 +96,5 @@ mod tests {
             chat_id: None,
         };
         assert_eq!(channel_row(&channel), ["ops", "webhook", "off: gone", "https://example.com", "01"]);
-        let rule = Rule {
-            agent_id: "*".to_owned(),
-            rule_type: "error_rate".to_owned(),
-            channels: vec!["01".to_owned(), "02".to_owned()],
-            enabled: true,
-            minutes: Some(5),
-            percent: Some(20.0),
-            amount_usd: None,
-            period: None,
-        };
-        assert_eq!(rule_row(&rule, &[channel]), ["error_rate 20% 5 min", "*", "on", "ops, 02"]);
     }
 }

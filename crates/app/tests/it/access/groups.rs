@@ -1,7 +1,9 @@
 //! Groups on the real server: settings by API and command, and restarts.
 
-use http::Method;
-use serde_json::json;
+use bytes::Bytes;
+use http::{Method, Request};
+use http_body_util::Full;
+use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
@@ -285,4 +287,65 @@ async fn group_shapes_and_rules() {
     assert_eq!(server.try_api(Method::DELETE, "/api/groups/g", None).await.unwrap().status, 409);
     server.api(Method::DELETE, &format!("/api/alerts/{}", rule["id"].as_str().unwrap()), None).await;
     assert_eq!(server.try_api(Method::DELETE, "/api/groups/g", None).await.unwrap().status, 204);
+}
+
+/// Budgets, rates, settings of new agents, alert rules and roles.
+#[tokio::test]
+async fn all_that_names_a_group_is_set_by_api_by_command_and_on_pages() {
+    let provider = provider().await;
+    let server = ServerBuilder::new(&provider.url()).start();
+    let body = json!({
+        "agents": ["by-api/*"],
+        "policy": {
+            "budget_daily_usd": 5, "budget_weekly_usd": 20, "budget_monthly_usd": 60,
+            "rate_limits": [{"provider": "*", "requests_per_minute": 600}],
+        },
+        "kill_switch": {"enabled": true},
+    });
+    server.api(Method::PUT, "/api/groups/by-api", Some(body)).await;
+    let rule = json!({"rule_type": "error_rate", "agent_id": "@by-api", "percent": 50, "minutes": 5});
+    server.api(Method::POST, "/api/alerts", Some(rule)).await;
+    let token = json!({"name": "by-api", "role": "operator", "groups": ["by-api"]});
+    server.api(Method::POST, "/api/tokens", Some(token)).await;
+
+    let limits = ["--budget-daily", "5", "--budget-weekly", "20", "--budget-monthly", "60"];
+    let rest = ["--requests-per-minute", "600", "--kill-switch", "on"];
+    server.run(&[&["groups", "set", "by-command", "--agent", "by-command/*"], &limits[..], &rest[..]].concat()).said();
+    let rule = ["--agent", "@by-command", "--percent", "50", "--minutes", "5"];
+    let added = server.run(&[&["alerts", "add-rule", "error_rate"], &rule[..]].concat());
+    assert!(added.said().contains("@by-command"), "{added:?}");
+    server.run(&["tokens", "create", "by-command", "--role", "operator", "--group", "by-command"]).said();
+
+    let limits = "daily=5&weekly=20&monthly=60&requests=600&kill_switch=on";
+    send_form(&server, "/groups", &format!("name=by-page&agents=by-page/*&{limits}")).await;
+    let rule = "rule_type=error_rate&agent_id=%40by-page&channel=&percent=50&minutes=5";
+    send_form(&server, "/alerts/rules", rule).await;
+    send_form(&server, "/settings/people/tokens", "name=by-page&role=operator&groups=by-page&until=").await;
+
+    let (rules, tokens) = (server.get("/api/alerts").await, server.get("/api/tokens").await);
+    let limits = server.get("/api/groups/by-api").await;
+    for name in ["by-api", "by-command", "by-page"] {
+        let group = server.get(&format!("/api/groups/{name}")).await;
+        assert_eq!((&group["policy"], &group["kill_switch"]), (&limits["policy"], &limits["kill_switch"]), "{name}");
+        assert_eq!(group["policy"]["budget_weekly_usd"], 20.0, "{name}");
+        let has = |items: &Value, field: &str, value: Value| {
+            items["items"].as_array().unwrap().iter().any(|item| item[field] == value)
+        };
+        assert!(has(&rules, "agent_id", json!(format!("@{name}"))), "{name}: {rules}");
+        assert!(has(&tokens, "groups", json!([name])), "{name}: {tokens}");
+    }
+    let listed = server.run(&["alerts", "--json"]).json();
+    let rule = listed["rules"].as_array().unwrap().iter().find(|rule| rule["agent_id"] == "@by-command").unwrap();
+    server.run(&["alerts", "delete-rule", rule["id"].as_str().unwrap()]).said();
+    assert_eq!(server.get("/api/alerts").await["items"].as_array().unwrap().len(), 2);
+    assert_eq!(server.run(&["alerts", "add-rule", "budget", "--agent", "@nobody", "--percent", "80"]).code, Some(2));
+}
+
+async fn send_form(server: &Server, path: &str, form: &str) {
+    let request = Request::post(format!("{}{path}", server.dashboard))
+        .header("authorization", format!("Bearer {}", server.token))
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(Full::new(Bytes::from(form.to_owned())));
+    let answer = server.http.send(request.unwrap()).await.unwrap();
+    assert!(answer.status.is_redirection() || answer.status.is_success(), "{path}: {answer:?}");
 }
