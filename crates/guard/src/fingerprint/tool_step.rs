@@ -71,54 +71,18 @@ impl Reported<'_> {
 }
 
 fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
-    let is_report = || {
-        let words: usize = asked.tool_results.iter().map(|result| result.split_whitespace().count()).sum();
-        words >= REPORT && !asked.tool_results.iter().any(|result| kind::is_launch(result))
-    };
-    let kind = match kind::of_calls(asked.tool_calls) {
-        // A sub-agent that reports was asked to find something out; one that only says that it is
-        // done has done something.
-        StepKind::Other if asked.tool_calls.iter().all(kind::is_delegation) && is_report() => StepKind::Look,
-        kind => kind,
-    };
-    // A changed file may contain the words of errors: only the head of the result shows whether it
-    // was changed.
-    let says = |result: &str| match (kind, without_header(result)) {
-        // The exit code counts only for a change: a search without a match and a failing test end
-        // with one, too.
-        (StepKind::Change, output) => has_failed(result).unwrap_or_else(|| says_error_at_once(output)),
-        // A file that is read may contain the words of errors, too.
-        (StepKind::Look, output) if output.len() > LONGEST_MESSAGE => says_error_at_once(output),
-        (_, output) => says_error(output),
-    };
+    let meant = asked.purpose();
     // Reading a terminal is waiting while its program runs without output.
     let is_silent = !asked.tool_results.is_empty() && asked.tool_results.iter().all(|result| runs_silently(result));
-    let may_wait = matches!(kind, StepKind::Look | StepKind::Other);
-    let kind = if is_silent && may_wait { StepKind::Wait } else { kind };
-    let (mut result, waited) = result::of_results(asked.tool_results.iter().map(Cow::as_ref));
-    let is_patch = asked.calls_are_written && asked.tool_calls.iter().all(kind::is_patch);
-    let says_error = |result: &Cow<'_, str>| says(result) && (!is_patch || kind::is_about_patch(result));
-    // Tools that report checks exit with a failure until all have ended.
-    let is_underway = || kind == StepKind::Look && asked.tool_results.iter().any(|result| says_underway(result));
-    let is_error = asked.has_failed_results && !is_underway() || asked.tool_results.iter().any(says_error);
-    let results = asked.tool_results.iter().map(|result| without_header(result));
-    if is_error {
-        result.gist = gist::of_error(asked.tool_calls, results.clone()).unwrap_or(result.gist);
-    } else if asked.tool_calls.iter().all(kind::is_verdict) {
-        result.is_short = true;
-    } else if let Some(gist) = nothing::gist_of_nothing(asked.tool_calls, results.clone()) {
-        result = ResultPrint { gist, is_empty: true, ..result };
-    } else if is_silent {
-        result = ResultPrint { gist: SILENT, is_empty: true, ..result };
-    }
+    let may_wait = matches!(meant, StepKind::Look | StepKind::Other);
+    let kind = if is_silent && may_wait { StepKind::Wait } else { meant };
+    let is_error = asked.has_failed(meant, kind);
     let arguments: Vec<Cow<'_, str>> = asked.tool_calls.iter().map(|call| canonical(&call.arguments)).collect();
     let wording = if kind == StepKind::Look && !is_error { wording_of(&arguments) } else { WordSet::default() };
-    if wording != WordSet::default() && !result.is_empty {
-        result.gist = gist::of_finding(asked.tool_calls, results).map_or(result.gist, |words| words.0);
-    } else if kind == StepKind::Look && !is_error && !result.is_empty && has_numbers(asked.tool_calls) {
-        result.gist = lines::sample(results).unwrap_or(result.gist);
-    } else if kind == StepKind::Change && !is_error && !result.is_empty {
-        result.gist = target_of(&arguments).unwrap_or(result.gist);
+    let (result, waited) = result::of_results(asked.tool_results.iter().map(Cow::as_ref));
+    let mut result = asked.with_outcome(result, is_error, is_silent);
+    if !is_error && !result.is_empty {
+        result.gist = asked.gist(kind, wording, &arguments).unwrap_or(result.gist);
     }
     let may_move = matches!(kind, StepKind::Change | StepKind::Other) && !is_error;
     if may_move && asked.tool_results.iter().any(|result| is_table(result)) {
@@ -140,6 +104,78 @@ fn make_step(asked: &Reported<'_>) -> (ToolStep, u16) {
         wording,
     };
     (step, waited)
+}
+
+impl Reported<'_> {
+    /// What its calls are for. A sub-agent that reports was asked to find something out; one that
+    /// only says that it is done has done something.
+    fn purpose(&self) -> StepKind {
+        let is_report = || {
+            let words: usize = self.tool_results.iter().map(|result| result.split_whitespace().count()).sum();
+            words >= REPORT && !self.tool_results.iter().any(|result| kind::is_launch(result))
+        };
+        match kind::of_calls(self.tool_calls) {
+            StepKind::Other if self.tool_calls.iter().all(kind::is_delegation) && is_report() => StepKind::Look,
+            kind => kind,
+        }
+    }
+
+    /// Whether it failed. `meant` is what its calls are for, and `kind` what it was.
+    fn has_failed(&self, meant: StepKind, kind: StepKind) -> bool {
+        let is_patch = self.calls_are_written && self.tool_calls.iter().all(kind::is_patch);
+        let says_error =
+            |result: &Cow<'_, str>| reports_error(meant, result) && (!is_patch || kind::is_about_patch(result));
+        // Tools that report checks exit with a failure until all have ended.
+        let is_underway = || kind == StepKind::Look && self.tool_results.iter().any(|result| says_underway(result));
+        self.has_failed_results && !is_underway() || self.tool_results.iter().any(says_error)
+    }
+
+    /// The results without the headers of clients.
+    fn outputs(&self) -> impl Iterator<Item = &str> + Clone {
+        self.tool_results.iter().map(|result| without_header(result))
+    }
+
+    /// `result`, marked as an error, as a state, or as nothing.
+    fn with_outcome(&self, result: ResultPrint, is_error: bool, is_silent: bool) -> ResultPrint {
+        if is_error {
+            let gist = gist::of_error(self.tool_calls, self.outputs()).unwrap_or(result.gist);
+            return ResultPrint { gist, ..result };
+        }
+        if self.tool_calls.iter().all(kind::is_verdict) {
+            return ResultPrint { is_short: true, ..result };
+        }
+        let nothing = nothing::gist_of_nothing(self.tool_calls, self.outputs());
+        match nothing.or(is_silent.then_some(SILENT)) {
+            Some(gist) => ResultPrint { gist, is_empty: true, ..result },
+            None => result,
+        }
+    }
+
+    /// What stands for the result of a step that worked and showed something: its words, its lines,
+    /// or the target of a change. `None` if it has a gist already.
+    fn gist(&self, kind: StepKind, wording: WordSet, arguments: &[Cow<'_, str>]) -> Option<u32> {
+        match kind {
+            StepKind::Look if wording != WordSet::default() => {
+                gist::of_finding(self.tool_calls, self.outputs()).map(|words| words.0)
+            }
+            StepKind::Look if has_numbers(self.tool_calls) => lines::sample(self.outputs()),
+            StepKind::Change => target_of(arguments),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a result says that the call failed. A changed file may contain the words of errors: only
+/// the head of the result shows whether it was changed. So may a file that is read.
+fn reports_error(kind: StepKind, result: &str) -> bool {
+    let output = without_header(result);
+    match kind {
+        // The exit code counts only for a change: a search without a match and a failing test end
+        // with one, too.
+        StepKind::Change => has_failed(result).unwrap_or_else(|| says_error_at_once(output)),
+        StepKind::Look if output.len() > LONGEST_MESSAGE => says_error_at_once(output),
+        _ => says_error(output),
+    }
 }
 
 /// The words of the texts in the arguments of a look.

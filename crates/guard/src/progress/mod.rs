@@ -8,7 +8,9 @@ mod movement;
 mod parts;
 mod questions;
 mod rewording;
+mod standing;
 mod tuning;
+mod waiting;
 
 use crate::window::PackedFingerprint;
 use movement::{Series, all_series, are_drawn, counts_tries, live, movement};
@@ -16,24 +18,12 @@ pub(crate) use parts::{are_parts_of_one, is_same_part};
 use questions::is_new_question;
 use rewording::rewords;
 pub(crate) use rewording::{gave_alike, is_reworded};
+use standing::{comes_back, is_plateau};
 use tuning::is_tuned;
+use waiting::{POLL_SILENCE_S, is_poll, is_wait_between, since_same};
 
-/// How long an agent must have been silent between two looks for them to be polls: an agent in a
-/// loop looks again at once.
-const POLL_SILENCE_S: u16 = 20;
-/// The same for two reads of a terminal whose program runs without output.
-const TERMINAL_SILENCE_S: u16 = 5;
-/// The same for running or doing something again: tests and builds take a while by themselves.
-const RUN_SILENCE_S: u16 = 60;
-/// The same for two looks at live numbers: an agent that watches a queue pauses in between.
+/// How long an agent pauses between two looks at live numbers: at a queue that it watches.
 const WATCH_SILENCE_S: u16 = 2;
-
-/// A conversation that is started over after such a rest runs on a schedule.
-const REST_S: u16 = 4 * 60;
-/// An agent that polls may look again after a part of the pause, if it pauses as long on average
-/// of so many looks.
-const PACE: u16 = 2;
-const PACED_LOOKS: usize = 4;
 
 /// When and where a step came.
 #[derive(Clone, Copy, Debug)]
@@ -69,69 +59,111 @@ fn against_earlier<'e>(
     step: &ToolStep,
     moment: Moment,
 ) -> Novelty {
-    let turn = moment.turn;
-    let steps = || earlier.clone().filter_map(|call| Some((call, call.tools()?)));
-    let is_same_call = |other: &ToolStep| other.adaptive == step.adaptive;
-    // Different questions of the user may have the same answer.
-    let is_same_question = |call: &PackedFingerprint| step.is_written || call.turn() == turn;
-    let has_rewordings = || rewords(steps().filter(|(call, _)| is_same_question(call)), step);
-    if !earlier.clone().any(|call| call.tool_signature() == Some(step.adaptive)) {
-        let brought = of_new_call(steps().map(|(call, other)| (is_same_question(call), other)), step);
-        if brought == Novelty::Barren && is_new_question(steps().filter(|(call, _)| is_same_question(call)), step) {
-            return Novelty::Neutral;
-        }
-        if brought == Novelty::Changed && is_tuned(steps(), step) {
-            return Novelty::Neutral;
-        }
-        let is_known =
-            || has_rewordings() || steps().any(|(call, other)| is_same_question(call) && is_same_part(&other, step));
-        return if brought == Novelty::Found && is_known() { Novelty::Barren } else { brought };
+    let is_repeated = earlier.clone().any(|call| call.tool_signature() == Some(step.adaptive));
+    if is_repeated { of_repeated_call(earlier, step, moment) } else { of_other_call(earlier, step, moment.turn) }
+}
+
+/// The steps that calls report.
+fn with_steps<'e>(
+    calls: impl DoubleEndedIterator<Item = &'e PackedFingerprint> + Clone,
+) -> impl DoubleEndedIterator<Item = (&'e PackedFingerprint, ToolStep)> + Clone {
+    calls.filter_map(|call| Some((call, call.tools()?)))
+}
+
+/// Whether a call works on the question of a step in `turn`. Different questions of the user may
+/// have the same answer.
+fn is_same_question(call: &PackedFingerprint, step: &ToolStep, turn: Turn) -> bool {
+    step.is_written || call.turn() == turn
+}
+
+/// What a step contributed whose calls were not made before.
+fn of_other_call<'e>(
+    earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint> + Clone,
+    step: &ToolStep,
+    turn: Turn,
+) -> Novelty {
+    let steps = || with_steps(earlier.clone());
+    let of_question = || steps().filter(|(call, _)| is_same_question(call, step, turn));
+    let is_known = || rewords(of_question(), step) || of_question().any(|(_, other)| is_same_part(&other, step));
+    match of_new_call(steps().map(|(call, other)| (is_same_question(call, step, turn), other)), step) {
+        Novelty::Barren if is_new_question(of_question(), step) => Novelty::Neutral,
+        Novelty::Changed if is_tuned(steps(), step) => Novelty::Neutral,
+        Novelty::Found if is_known() => Novelty::Barren,
+        brought => brought,
     }
-    let same = || steps().map(|(_, other)| other).filter(|other| is_same_call(other));
-    if matches!(step.kind, StepKind::Look | StepKind::Plan)
-        && is_asked_anew(steps().filter(|(_, other)| is_same_call(other)), step, turn)
-    {
+}
+
+/// What a step contributed whose calls were made before.
+fn of_repeated_call<'e>(
+    earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint> + Clone,
+    step: &ToolStep,
+    moment: Moment,
+) -> Novelty {
+    let steps = || with_steps(earlier.clone());
+    let repeated = || steps().filter(|(_, other)| other.adaptive == step.adaptive);
+    let same = || repeated().map(|(_, other)| other);
+    let is_view = matches!(step.kind, StepKind::Look | StepKind::Plan);
+    if is_view && is_asked_anew(repeated(), step, moment.turn) {
         return Novelty::Neutral;
     }
-    // What is run or changed is measured, and measurements jitter.
-    let is_watched = || {
-        matches!(step.kind, StepKind::Look | StepKind::Other)
-            && since_same(earlier.clone(), step, moment.silence).is_some_and(|(_, silence)| silence >= WATCH_SILENCE_S)
-    };
     let is_same_result = |other: ResultPrint| other.kept == step.result.kept || other.is_same_nothing(step.result);
     if same().any(|other| is_same_result(other.result)) {
-        let results = || same().map(|other| other.result);
-        return match step.kind {
-            _ if step.result.is_empty => Novelty::Stale,
-            _ if is_plateau(results(), step.result) => Novelty::Waited,
-            _ if is_watched() && comes_back(results(), step.result) => Novelty::Waited,
-            _ => Novelty::Stale,
-        };
+        return of_same_result(&earlier, same().map(|other| other.result), step, moment);
     }
-    let alike = same().filter(|other| other.result.shape == step.result.shape).map(|other| other.result);
-    let is_alike = alike.clone().next().is_some();
+    let is_alike = same().any(|other| other.result.shape == step.result.shape);
     match step.kind {
         // A repeated action gets another number, and is still the same.
-        StepKind::Change if is_alike => return Novelty::Jitter,
+        StepKind::Change if is_alike => Novelty::Jitter,
         // Something that failed before succeeds now.
-        StepKind::Change | StepKind::Run | StepKind::Other if is_done_at_last(same(), step) => return Novelty::Changed,
+        StepKind::Change | StepKind::Run | StepKind::Other if is_done_at_last(same(), step) => Novelty::Changed,
         // The same step again led somewhere else: the next commit of a bisection.
-        StepKind::Change if !step.is_error && leads_on(same(), step) => return Novelty::Changed,
-        StepKind::Change => return Novelty::Neutral,
-        _ if has_rewordings() => return Novelty::Barren,
-        _ if !is_alike && step.is_error => return Novelty::Neutral,
-        _ if !is_alike => return Novelty::Found,
-        _ => {}
+        StepKind::Change if !step.is_error && leads_on(same(), step) => Novelty::Changed,
+        StepKind::Change => Novelty::Neutral,
+        _ if rewords(steps().filter(|(call, _)| is_same_question(call, step, moment.turn)), step) => Novelty::Barren,
+        _ if !is_alike && step.is_error => Novelty::Neutral,
+        _ if !is_alike => Novelty::Found,
+        _ => of_other_numbers(&earlier, same().map(|other| other.result), step, moment),
     }
-    let all = all_series(alike, step.result);
+}
+
+/// What a step contributed whose result came before. `results` are those of the same calls.
+fn of_same_result<'e>(
+    earlier: &(impl DoubleEndedIterator<Item = &'e PackedFingerprint> + Clone),
+    results: impl Iterator<Item = ResultPrint> + Clone,
+    step: &ToolStep,
+    moment: Moment,
+) -> Novelty {
+    let stands = || is_plateau(results.clone(), step.result);
+    let lives = || is_watched(earlier.clone(), step, moment) && comes_back(results.clone(), step.result);
+    if !step.result.is_empty && (stands() || lives()) { Novelty::Waited } else { Novelty::Stale }
+}
+
+/// What a step contributed whose result differs from an earlier one in numbers only.
+fn of_other_numbers<'e>(
+    earlier: &(impl DoubleEndedIterator<Item = &'e PackedFingerprint> + Clone),
+    results: impl Iterator<Item = ResultPrint> + Clone,
+    step: &ToolStep,
+    moment: Moment,
+) -> Novelty {
+    let all = all_series(results.filter(|result| result.shape == step.result.shape), step.result);
+    let may_live = || is_watched(earlier.clone(), step, moment) && live(&all) || all.iter().any(Series::is_lively);
     match movement(&all) {
         _ if step.is_error && (counts_tries(&all) || are_drawn(&all)) => Novelty::Jitter,
         // Numbers that go back and forth within wide bounds may be live measurements.
-        Novelty::Jitter if !step.is_error && (is_watched() && live(&all) || all.iter().any(Series::is_lively)) => {
-            Novelty::Neutral
-        }
+        Novelty::Jitter if !step.is_error && may_live() => Novelty::Neutral,
         brought => brought,
     }
+}
+
+/// Whether an agent that looks again pauses between the looks. What is run or changed is measured,
+/// and measurements jitter.
+fn is_watched<'e>(
+    earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint>,
+    step: &ToolStep,
+    moment: Moment,
+) -> bool {
+    matches!(step.kind, StepKind::Look | StepKind::Other)
+        && since_same(earlier, step, moment.silence).is_some_and(|(_, silence)| silence >= WATCH_SILENCE_S)
 }
 
 /// Whether `step` succeeds, and failed every time before.
@@ -159,40 +191,6 @@ fn is_asked_anew<'e>(
 ) -> bool {
     let is_plain = !step.is_written && !step.is_error && turn.position > 0;
     is_plain && same.all(|(call, other)| !other.is_error && call.turn().message != turn.message)
-}
-
-/// For each time that a number moved, up to `MOST_MOVES`, it may stand still for so many looks.
-const STANDS_FOR: usize = 2;
-const MOST_MOVES: usize = 4;
-
-/// Whether a number that has moved before stands still for now: a job advances at its own pace.
-fn is_plateau(earlier: impl Iterator<Item = ResultPrint> + Clone, newest: ResultPrint) -> bool {
-    let alike = || earlier.clone().filter(|result| result.shape == newest.shape);
-    let (mut moves, mut stands, mut before) = (0, 0, None);
-    for result in alike().chain([newest]) {
-        let has_moved = before.is_some_and(|before| before != result.kept);
-        (moves, stands) = if has_moved { (moves + 1, 0) } else { (moves, stands + 1) };
-        before = Some(result.kept);
-    }
-    let has_direction = moves >= 2 && all_series(alike(), newest).iter().any(Series::moves);
-    has_direction && stands <= STANDS_FOR * moves.min(MOST_MOVES)
-}
-
-/// How many values a number must have had before it can return to one of them, and how many looks
-/// in a row may show the same one.
-const FEWEST_VALUES: usize = 3;
-const MOST_EQUAL: usize = 3;
-
-/// Whether a live number briefly has a value that it had some looks ago.
-fn comes_back(earlier: impl Iterator<Item = ResultPrint> + Clone, newest: ResultPrint) -> bool {
-    let alike = || earlier.clone().filter(|result| result.shape == newest.shape);
-    let mut values: Vec<u32> = alike().map(|result| result.kept).collect();
-    if values.iter().rev().take_while(|value| **value == newest.kept).count() >= MOST_EQUAL {
-        return false;
-    }
-    values.sort_unstable();
-    values.dedup();
-    values.len() >= FEWEST_VALUES && live(&all_series(alike(), newest))
 }
 
 /// What a step with new calls contributed.
@@ -241,107 +239,4 @@ fn is_same_nothing(one: &ToolStep, other: &ToolStep) -> bool {
 pub(crate) fn is_same_finding(one: &ToolStep, other: &ToolStep) -> bool {
     let says_something = one.kind == StepKind::Plan || one.result.is_empty || !one.result.is_short;
     one.kind == other.kind && says_something && one.result.finding() == other.result.finding()
-}
-
-/// Whether the agent waited before it made the same call again: silence counts in this call and in
-/// those since the last one like it (`sleep 60`, then a look). It does not count before the same
-/// look of a turn that was started over.
-fn is_poll<'e>(
-    earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint> + Clone,
-    step: &ToolStep,
-    moment: Moment,
-) -> bool {
-    let enough = match step.kind {
-        // A failed call is retried after a shorter wait: a mirror or a network comes back.
-        _ if step.is_error => POLL_SILENCE_S,
-        StepKind::Wait if says_nothing(step) => TERMINAL_SILENCE_S,
-        StepKind::Look | StepKind::Wait | StepKind::Other => POLL_SILENCE_S,
-        _ => RUN_SILENCE_S,
-    };
-    let Some((call, silence)) = since_same(earlier.clone(), step, moment.silence) else { return false };
-    let starts_over = || {
-        let is_back = call.turn() == moment.turn && call.step().depth >= moment.depth;
-        is_back && !step.is_written && !step.is_error && silence < REST_S
-    };
-    let is_paused = silence >= enough || silence >= enough / PACE && keeps_pace(earlier.clone(), step, silence, enough);
-    is_paused && !starts_over() && !(step.is_error && is_given_up(earlier, step))
-}
-
-/// Whether an agent that looks again after `silence` paused for `enough` seconds on average before
-/// the last looks.
-fn keeps_pace<'e>(
-    earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint>,
-    step: &ToolStep,
-    silence: u16,
-    enough: u16,
-) -> bool {
-    let same = earlier.rev().filter(|call| call.tool_signature() == Some(step.adaptive)).take(PACED_LOOKS);
-    let (mut looks, mut paused) = (1, u32::from(silence));
-    for call in same {
-        // A single long pause is no pace.
-        paused += u32::from(call.silence().min(PACE * enough));
-        looks += 1;
-    }
-    looks > 2 && paused >= looks * u32::from(enough)
-}
-
-/// The last call with the same step, and the longest silence since.
-fn since_same<'e>(
-    earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint>,
-    step: &ToolStep,
-    silence: u16,
-) -> Option<(&'e PackedFingerprint, u16)> {
-    let mut longest = silence;
-    for call in earlier.rev() {
-        if call.tool_signature() == Some(step.adaptive) {
-            return Some((call, longest));
-        }
-        longest = longest.max(call.silence());
-    }
-    None
-}
-
-/// How often a failure may be retried after a wait, and how often at regular intervals.
-const FREE_TRIES: usize = 5;
-const FREE_REGULAR_TRIES: usize = 16;
-
-/// Whether the same call failed in the same way so often since the last progress that waiting no
-/// longer excuses it.
-fn is_given_up<'e>(earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint>, step: &ToolStep) -> bool {
-    let is_same =
-        |other: ToolStep| other.is_error && other.adaptive == step.adaptive && other.result.shape == step.result.shape;
-    let (mut tries, mut later, mut least, mut most) = (0, None, i64::MAX, 0);
-    let since_progress = earlier.rev().take_while(|call| !call.novelty().is_progress());
-    for call in since_progress.filter(|call| call.tools().is_some_and(is_same)) {
-        let time = call.time().as_millis();
-        if let Some(gap) = later.replace(time).map(|later: i64| later.saturating_sub(time)) {
-            (least, most) = (least.min(gap), most.max(gap));
-        }
-        tries += 1;
-    }
-    let is_regular = most - least.min(most) <= most / 3;
-    tries >= if is_regular { FREE_REGULAR_TRIES } else { FREE_TRIES }
-}
-
-/// Whether something new was seen since the same wait: an agent that waits between looks at
-/// something that changes is not stuck. The same holds for notes, which agents read again by
-/// design.
-fn is_wait_between<'e>(
-    earlier: impl DoubleEndedIterator<Item = &'e PackedFingerprint> + Clone,
-    step: &ToolStep,
-) -> bool {
-    if !matches!(step.kind, StepKind::Wait | StepKind::Plan) {
-        return false;
-    }
-    let is_same_call = |other: ToolStep| other.adaptive == step.adaptive;
-    let has_same_call = earlier.clone().any(|call| call.tools().is_some_and(is_same_call));
-    let is_same = |other: ToolStep| if has_same_call { is_same_call(other) } else { other.kind == step.kind };
-    let mut has_progress = false;
-    for call in earlier.rev() {
-        if call.tools().is_some_and(is_same) {
-            return has_progress;
-        }
-        has_progress |= call.novelty().is_progress();
-    }
-    false
 }

@@ -1,9 +1,9 @@
 //! Very short texts are weak evidence: “continue” and “done” also occur in conversations that go
 //! well.
 
-use super::asked_again::is_resent;
-use super::new_result::is_same_tool_step;
 use super::same_words::are_same_words;
+use crate::rules::asks::asked_again::is_resent;
+use crate::rules::steps::new_result::is_same_tool_step;
 use model::Outcome;
 
 use crate::window::PackedFingerprint;

@@ -3,7 +3,7 @@
 
 use model::{ConversationId, Novelty};
 
-use super::rest::may_be_scheduled;
+use crate::rules::asks::rest::may_be_scheduled;
 use crate::window::PackedFingerprint;
 
 /// How many exchanges may say nothing new: people are polite.

@@ -5,7 +5,7 @@
 use model::{Novelty, StepKind, ToolStep};
 
 use super::new_work::is_supplied;
-use super::rest::is_after_rest;
+use crate::rules::asks::rest::is_after_rest;
 use crate::window::PackedFingerprint;
 
 /// How many new things may be seen in a standstill of this many repetitions: fillers, as many as a

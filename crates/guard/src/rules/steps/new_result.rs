@@ -3,9 +3,9 @@
 
 use model::{Novelty, ResultPrint, ToolStep};
 
-use super::asked_again::is_same_turn;
 use super::error_streak::{is_same_error, is_same_nothing};
-use super::same_words::is_comparable;
+use crate::rules::asks::asked_again::is_same_turn;
+use crate::rules::words::same_words::is_comparable;
 use crate::window::PackedFingerprint;
 
 /// Whether both calls report the same tool calls with the same results.
