@@ -10,6 +10,11 @@ macro_rules! sum {
 }
 pub(crate) use sum;
 
+/// The same for a column that is not a literal.
+pub(crate) fn sum_of(column: &str) -> String {
+    format!("cast(total({column}) as integer)")
+}
+
 /// Compares without regard to the case of ASCII letters.
 macro_rules! like {
     () => {

@@ -7,13 +7,12 @@ use std::sync::LazyLock;
 use super::Totals;
 use super::spans::Progress;
 use super::spans::Span;
-use super::totals::{add_counts, push_counts};
+use super::totals::{add_counts, count_columns, push_counts};
 use crate::database::{BulkInsert, Connection, text};
 
 static ADD: LazyLock<BulkInsert> = LazyLock::new(|| {
-    let columns = "hours, start, agent_id, requests, errors, blocked, tokens_in, tokens_out, tokens_cached,
-        tokens_cache_write, tokens_reasoning, cost_nano_usd, unpriced, unpriced_in, unpriced_out, estimated";
-    BulkInsert::new(("agent_sums", columns), 16, &add_counts("hours, start, agent_id", []))
+    let columns = format!("hours, start, agent_id, {}", count_columns());
+    BulkInsert::new(("agent_sums", &columns), 16, &add_counts("hours, start, agent_id", []))
 });
 
 /// Adds sums of hours, each with its start and agent, to the spans that are already made.

@@ -12,7 +12,7 @@ use sqlx::error::BoxDynError;
 
 use super::spans::Progress;
 use super::spans::Span;
-use super::totals::{add_counts, push_counts, stored_name};
+use super::totals::{add_counts, count_columns, push_counts, stored_name};
 use super::{LatencyHistogram, ModelName, Totals, by_agent, conversations};
 use crate::Unpriced;
 use crate::database::{self, Arguments, BulkInsert, Connection, Lock, Merge, text};
@@ -45,11 +45,9 @@ impl<'a> Key<'a> {
 
 /// The histogram is already merged with the one that is stored.
 static ADD: LazyLock<BulkInsert> = LazyLock::new(|| {
-    let columns = "span, start, agent_id, provider, model, writer, requests, errors, blocked, tokens_in,
-        tokens_out, tokens_cached, tokens_cache_write, tokens_reasoning, cost_nano_usd, unpriced, unpriced_in,
-        unpriced_out, estimated, latency";
     let key = "span, start, agent_id, provider, model, writer";
-    BulkInsert::new(("rollups", columns), 20, &add_counts(key, [("latency", Merge::Replace)]))
+    let columns = format!("{key}, {}, latency", count_columns());
+    BulkInsert::new(("rollups", &columns), 20, &add_counts(key, [("latency", Merge::Replace)]))
 });
 
 /// Reads many histograms at once: few sizes, so that each statement stays prepared.

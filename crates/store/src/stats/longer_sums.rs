@@ -3,14 +3,16 @@
 //! readers use these sums up to there, and shorter ones after it.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use model::Timestamp;
 
 use super::by_model;
 use super::spans::Progress;
 use super::spans::{HOURS_KEPT_DAYS, Span};
+use super::totals::{replaced_counts, summed_counts};
 use super::{ModelName, Totals};
-use crate::database::{self, Connection, Lock, dialect};
+use crate::database::{self, Connection, Lock};
 
 /// Days are made by model from 24 hours with all latencies, so one step covers this many times
 /// fewer agents.
@@ -114,8 +116,11 @@ impl Due<'_> {
         let query = query.bind(part.hours()).bind(&self.next).bind(agents);
         let next: Option<String> = query.fetch_one(&mut *transaction).await?;
         let until = next.as_deref().unwrap_or(END);
-        let query =
-            database::query(SUM_UP).bind(self.start).bind(part.millis()).bind(self.end()).bind(self.span.hours());
+        let query = database::query(SUM_UP.as_str())
+            .bind(self.start)
+            .bind(part.millis())
+            .bind(self.end())
+            .bind(self.span.hours());
         query.bind(part.hours()).bind(&self.next).bind(until).execute(&mut *transaction).await?;
         if self.span == Span::Day {
             self.sum_up_days(transaction, until).await?;
@@ -129,7 +134,7 @@ impl Due<'_> {
         let query = query.bind(&self.next).bind(self.portion.agents);
         let next: Option<String> = query.fetch_optional(&mut *transaction).await?;
         let until = next.as_deref().unwrap_or(END);
-        let query = database::query(SUM_UP_MODELS).bind(Span::Hour.model_code()).bind(self.start);
+        let query = database::query(SUM_UP_MODELS.as_str()).bind(Span::Hour.model_code()).bind(self.start);
         query.bind(&self.next).bind(until).bind(self.span.hours()).execute(transaction).await?;
         Ok(next)
     }
@@ -156,74 +161,32 @@ const NEXT_AGENT: &str = "
         order by agent_id limit 1 offset $6))
     from starts";
 
-/// The sums of all counts.
-macro_rules! sums {
-    () => {
-        concat!(
-            dialect::sum!("requests"),
-            ", ",
-            dialect::sum!("errors"),
-            ", ",
-            dialect::sum!("blocked"),
-            ", ",
-            dialect::sum!("tokens_in"),
-            ", ",
-            dialect::sum!("tokens_out"),
-            ", ",
-            dialect::sum!("tokens_cached"),
-            ", ",
-            dialect::sum!("tokens_cache_write"),
-            ", ",
-            dialect::sum!("tokens_reasoning"),
-            ", ",
-            dialect::sum!("cost_nano_usd"),
-            ", ",
-            dialect::sum!("unpriced"),
-            ", ",
-            dialect::sum!("unpriced_in"),
-            ", ",
-            dialect::sum!("unpriced_out"),
-            ", ",
-            dialect::sum!("estimated")
-        )
-    };
-}
-
-/// Replaces existing sums.
-macro_rules! replace_sums {
-    () => {
-        " on conflict (hours, start, agent_id) do update set requests = excluded.requests, errors = excluded.errors,
-            blocked = excluded.blocked, tokens_in = excluded.tokens_in, tokens_out = excluded.tokens_out,
-            tokens_cached = excluded.tokens_cached, tokens_cache_write = excluded.tokens_cache_write,
-            tokens_reasoning = excluded.tokens_reasoning, cost_nano_usd = excluded.cost_nano_usd,
-            unpriced = excluded.unpriced, unpriced_in = excluded.unpriced_in, unpriced_out = excluded.unpriced_out,
-            estimated = excluded.estimated"
-    };
-}
-
 /// `cross join` makes SQLite go from the starts to their agents instead of scanning all agents.
-const SUM_UP: &str = concat!(
-    "with recursive starts (start) as (select $1 union all select start + $2 from starts where start + $2 < $3)
-    insert into agent_sums select $4, $1, agent_id, ",
-    sums!(),
-    " from starts cross join agent_sums
-    where hours = $5 and agent_sums.start = starts.start and agent_id >= $6 and agent_id < $7
-    group by agent_id",
-    replace_sums!()
-);
+static SUM_UP: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "with recursive starts (start) as (select $1 union all select start + $2 from starts where start + $2 < $3)
+        insert into agent_sums select $4, $1, agent_id, {}
+        from starts cross join agent_sums
+        where hours = $5 and agent_sums.start = starts.start and agent_id >= $6 and agent_id < $7
+        group by agent_id on conflict (hours, start, agent_id) do update set {}",
+        summed_counts(),
+        replaced_counts()
+    )
+});
 
 const NEXT_AGENT_OF_MODELS: &str = "
     select distinct agent_id from rollups where span = $1 and start = $2 and agent_id >= $3
     order by agent_id limit 1 offset $4";
 
-const SUM_UP_MODELS: &str = concat!(
-    "insert into agent_sums select $5, $2, agent_id, ",
-    sums!(),
-    " from rollups
-    where span = $1 and start = $2 and agent_id >= $3 and agent_id < $4 and agent_id <> ''
-    group by agent_id",
-    replace_sums!()
-);
+static SUM_UP_MODELS: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "insert into agent_sums select $5, $2, agent_id, {} from rollups
+        where span = $1 and start = $2 and agent_id >= $3 and agent_id < $4 and agent_id <> ''
+        group by agent_id on conflict (hours, start, agent_id) do update set {}",
+        summed_counts(),
+        replaced_counts()
+    )
+});
 
 const HOURS_OF_DAY: &str = "
     with recursive starts (start) as (select $1 union all select start + $2 from starts where start + $2 < $3)

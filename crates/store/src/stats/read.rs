@@ -7,6 +7,7 @@ use model::{AgentId, Timestamp};
 use super::spans::Progress;
 use super::spans::Run;
 use super::spans::Span;
+use super::totals::{count_columns, summed_counts};
 use super::{ModelName, Period, Totals};
 use crate::columns;
 use crate::database::{QueryBuilder, Row, dialect};
@@ -70,7 +71,7 @@ impl Store {
         for (start, _, totals) in self.model_sums_of(agent, before.model_runs(&progress)).await? {
             if start == last_start { last.merge(&totals) } else { whole.merge(&totals) }
         }
-        whole.merge(&last.part(share));
+        whole.merge(&last.scaled(share));
         Ok(whole)
     }
 
@@ -110,9 +111,9 @@ impl Store {
         if agents.is_empty() {
             return Ok(HashMap::new());
         }
-        let mut query = QueryBuilder::new(SUMS_BY_AGENT);
+        let mut query = QueryBuilder::new(format!("select agent_id, {} from (", summed_counts()));
         let runs = period.agent_runs(&self.progress().await?);
-        push_sums(&mut query, &runs, COUNTS_BY_AGENT, Some(&agents));
+        push_sums(&mut query, &runs, &format!("agent_id, {}", count_columns()), Some(&agents));
         query.push(") as sums group by agent_id");
         Ok(query.build().try_map(agent_totals).fetch_all(&self.readers).await?.into_iter().collect())
     }
@@ -179,40 +180,6 @@ fn push_sums(query: &mut QueryBuilder, runs: &[Run], columns: &str, agents: Opti
 fn agent_totals(row: Row) -> Result<(AgentId, Totals), sqlx::Error> {
     Ok((columns::agent_id(&row, "agent_id")?, Totals::counts_of_row(&row)?))
 }
-
-const COUNTS_BY_AGENT: &str =
-    "agent_id, requests, errors, blocked, tokens_in, tokens_out, tokens_cached, tokens_cache_write, tokens_reasoning,
-    cost_nano_usd, unpriced, unpriced_in, unpriced_out, estimated";
-
-const SUMS_BY_AGENT: &str = concat!(
-    "select agent_id, ",
-    dialect::sum!("requests"),
-    " as requests, ",
-    dialect::sum!("errors"),
-    " as errors, ",
-    dialect::sum!("blocked"),
-    " as blocked, ",
-    dialect::sum!("tokens_in"),
-    " as tokens_in, ",
-    dialect::sum!("tokens_out"),
-    " as tokens_out, ",
-    dialect::sum!("tokens_cached"),
-    " as tokens_cached, ",
-    dialect::sum!("tokens_cache_write"),
-    " as tokens_cache_write, ",
-    dialect::sum!("tokens_reasoning"),
-    " as tokens_reasoning, ",
-    dialect::sum!("cost_nano_usd"),
-    " as cost_nano_usd, ",
-    dialect::sum!("unpriced"),
-    " as unpriced, ",
-    dialect::sum!("unpriced_in"),
-    " as unpriced_in, ",
-    dialect::sum!("unpriced_out"),
-    " as unpriced_out, ",
-    dialect::sum!("estimated"),
-    " as estimated from ("
-);
 
 /// Selects the sums by model of all agents, one range of the key after the other.
 pub(super) fn push_model_sums(query: &mut QueryBuilder, runs: &[Run]) {

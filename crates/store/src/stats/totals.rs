@@ -5,7 +5,7 @@ use sqlx::error::BoxDynError;
 
 use super::LatencyHistogram;
 use crate::columns::{signed, unsigned};
-use crate::database::{Arguments, Merge, OnConflict, Row};
+use crate::database::{Arguments, Merge, OnConflict, Row, dialect};
 
 /// The sums of some calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl Totals {
     }
 
     /// Scales the counts to a share of the time. Latencies stay.
-    pub(crate) fn part(mut self, share: f64) -> Totals {
+    pub(crate) fn scaled(mut self, share: f64) -> Totals {
         let counts = [
             &mut self.requests,
             &mut self.errors,
@@ -190,6 +190,21 @@ const COUNTS: [&str; 13] = [
     "unpriced_out",
     "estimated",
 ];
+
+/// The columns of the counts as a list.
+pub(super) fn count_columns() -> String {
+    COUNTS.join(", ")
+}
+
+/// The sums of all counts as a list, each under the name of its column.
+pub(super) fn summed_counts() -> String {
+    COUNTS.map(|column| format!("{} as {column}", dialect::sum_of(column))).join(", ")
+}
+
+/// Assignments that replace the stored counts.
+pub(super) fn replaced_counts() -> String {
+    COUNTS.map(|column| format!("{column} = excluded.{column}")).join(", ")
+}
 
 /// Adds the counts to those that are stored with the same `key`, and merges `more` columns.
 pub(super) fn add_counts<const N: usize>(key: &'static str, more: [(&'static str, Merge); N]) -> OnConflict {

@@ -90,7 +90,7 @@ proptest! {
                 scanned(events.iter().filter(|event| (from..to).contains(&event.time)))
             };
             let mut expected = between(previous.from(), last_start);
-            expected.merge(&between(last_start, previous.to()).part(passed));
+            expected.merge(&between(last_start, previous.to()).scaled(passed));
             assert_eq!(fixture.store.total_before(None, period).await.unwrap(), expected);
             let mut steps = Totals::default();
             figures.series.iter().for_each(|(_, totals)| steps.merge(totals));
