@@ -28,17 +28,17 @@ pub(crate) fn first_id(time: Timestamp) -> String {
 }
 
 /// An error for an invalid value in a column.
-pub(crate) fn odd(column: &'static str) -> sqlx::Error {
+pub(crate) fn invalid(column: &'static str) -> sqlx::Error {
     sqlx::Error::ColumnDecode { index: column.to_owned(), source: "an unexpected value".into() }
 }
 
 pub(crate) fn agent_id(row: &Row, column: &'static str) -> Result<AgentId, sqlx::Error> {
-    AgentId::parse(row.try_get(column)?).map_err(|_| odd(column))
+    AgentId::parse(row.try_get(column)?).map_err(|_| invalid(column))
 }
 
 pub(crate) fn incident_id(row: &Row, column: &'static str) -> Result<Option<IncidentId>, sqlx::Error> {
     let text: Option<&str> = row.try_get(column)?;
-    text.map(|text| IncidentId::parse(text).ok_or_else(|| odd(column))).transpose()
+    text.map(|text| IncidentId::parse(text).ok_or_else(|| invalid(column))).transpose()
 }
 
 pub(crate) fn timestamp(row: &Row, column: &str) -> Result<Timestamp, sqlx::Error> {

@@ -18,7 +18,7 @@ pub(crate) struct Tuning {
     pub(crate) busy_rows: usize,
     /// How long after the last batch of `busy_rows` or more the cache of pages is released. Pages
     /// that are needed again are read from the system's cache.
-    pub(crate) cache_rest: Duration,
+    pub(crate) cache_idle_time: Duration,
     /// How long one attempt waits for a lock. Shorter than [`Tuning::change_timeout`], so that
     /// there is more than one attempt.
     pub(crate) busy_timeout: Duration,
@@ -46,11 +46,11 @@ pub(crate) struct Tuning {
     /// the length is checked. A longer log lets more batches share one copy of a page (the newest
     /// page of every agent in every index).
     pub(crate) longest_log: u64,
-    pub(crate) log_look: Duration,
+    pub(crate) log_interval: Duration,
     /// How often the size of the database is measured.
-    pub(crate) size_look: Duration,
+    pub(crate) size_interval: Duration,
     /// How many events a page examines if no index finds its rows.
-    pub(crate) events_looked_at: u32,
+    pub(crate) examined_events: u32,
     /// How often retention runs.
     pub(crate) retention_interval: Duration,
     /// Settings of the writer's connection that make it fail.
@@ -66,7 +66,7 @@ impl Default for Tuning {
             batch_delay: Duration::from_millis(50),
             busy_delay: Duration::from_millis(400),
             busy_rows: 64,
-            cache_rest: Duration::from_secs(5),
+            cache_idle_time: Duration::from_secs(5),
             busy_timeout: Duration::from_secs(1),
             first_pause: Duration::from_millis(50),
             longest_pause: Duration::from_secs(1),
@@ -79,9 +79,9 @@ impl Default for Tuning {
             deletion_rows: 2_000,
             sum_agents: 500,
             longest_log: 64 << 20,
-            log_look: Duration::from_secs(1),
-            size_look: Duration::from_secs(10),
-            events_looked_at: 100_000,
+            log_interval: Duration::from_secs(1),
+            size_interval: Duration::from_secs(10),
+            examined_events: 100_000,
             retention_interval: Duration::from_secs(3600),
             #[cfg(test)]
             faults: std::sync::Arc::default(),

@@ -14,7 +14,7 @@ use tokio::time::MissedTickBehavior;
 use super::parts::Parts;
 
 /// The interval of heartbeats.
-const EVERY: Duration = Duration::from_secs(1);
+const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The mode of a server: shared, or degraded while the engine is unreachable.
 const SHARED: &str = "shared";
@@ -46,7 +46,7 @@ impl Replica {
         let follow = tokio::spawn(async move { followed.follow(feed).await });
         let engine = parts.sharing.as_ref().map(|sharing| sharing.shared.replica.clone());
         let is_degraded = move || engine.as_ref().is_some_and(|engine| engine.is_degraded());
-        let beats = tokio::spawn(beat(store.clone(), control.clone(), name_machine(address), is_degraded));
+        let beats = tokio::spawn(send_heartbeats(store.clone(), control.clone(), name_machine(address), is_degraded));
         let evidence = tokio::spawn(fill_evidence(store.clone(), parts.recorder.subscribe(), proxy.clone()));
         Replica { store: store.clone(), tasks: [follow, beats, evidence] }
     }
@@ -58,7 +58,7 @@ impl Replica {
         for task in self.tasks {
             let _ = task.await;
         }
-        if let Err(error) = self.store.leave().await {
+        if let Err(error) = self.store.delete_replica().await {
             tracing::debug!(%error, "this replica is listed for some seconds more");
         }
     }
@@ -102,8 +102,8 @@ async fn fill_one(store: &Store, incident: IncidentId, proxy: &Proxy) -> Result<
     Ok(())
 }
 
-async fn beat(store: Store, control: Control, address: String, is_degraded: impl Fn() -> bool) {
-    let mut ticks = tokio::time::interval(EVERY);
+async fn send_heartbeats(store: Store, control: Control, address: String, is_degraded: impl Fn() -> bool) {
+    let mut ticks = tokio::time::interval(HEARTBEAT_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         ticks.tick().await;
@@ -117,7 +117,7 @@ async fn beat(store: Store, control: Control, address: String, is_degraded: impl
             silent_ms: 0,
             lag_ms: u64::try_from(lag.as_millis()).unwrap_or(u64::MAX),
         };
-        if let Err(error) = store.beat(&replica).await {
+        if let Err(error) = store.write_heartbeat(&replica).await {
             // The writer logs that the database is down.
             tracing::debug!(%error, "a heartbeat could not be written");
         }

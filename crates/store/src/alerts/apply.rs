@@ -20,7 +20,7 @@ pub(crate) async fn apply(
         AlertChange::RemoveChannel { channel, at } => channels::remove(transaction, *channel, *at).await,
         AlertChange::PutRule { rule } => put_rule(transaction, rule).await,
         AlertChange::RemoveRule { rule } => or_not_found(rules::remove(transaction, *rule).await?),
-        AlertChange::Test { channel, delivery, at } => test(transaction, *channel, *delivery, *at).await,
+        AlertChange::Test { channel, delivery, at } => queue_test(transaction, *channel, *delivery, *at).await,
         AlertChange::Retry { delivery, at } => retry(transaction, *delivery, *at).await,
         AlertChange::Attempted { delivery, attempt } => attempts::record(transaction, *delivery, attempt).await,
         AlertChange::Digest { channel, window_opened_at, digest, at } => {
@@ -28,7 +28,7 @@ pub(crate) async fn apply(
         }
         AlertChange::ClockSetBack { by_ms, now } => Ok(deliveries::follow_clock(transaction, *by_ms, *now).await?),
         AlertChange::Transitions { transitions, at } => {
-            database::lock(transaction, Lock::Turns).await?;
+            database::lock(transaction, Lock::AlertStates).await?;
             for transition in transitions {
                 apply_transition(transaction, transition, *at, store).await?;
             }
@@ -43,20 +43,20 @@ fn or_not_found(exists: bool) -> Result<(), Failure> {
 
 async fn put_rule(transaction: &mut Connection<'_>, rule: &AlertRule) -> Result<(), Failure> {
     for channel in &rule.channels {
-        if outbox::channel(transaction, *channel).await?.is_none() {
+        if outbox::lock_channel(transaction, *channel).await?.is_none() {
             return Err(StoreError::Conflict(format!("there is no channel {channel}")).into());
         }
     }
     Ok(rules::put(transaction, rule).await?)
 }
 
-async fn test(
+async fn queue_test(
     transaction: &mut Connection<'_>,
     channel_id: ChannelId,
     delivery: DeliveryId,
     at: Timestamp,
 ) -> Result<(), Failure> {
-    let Some(channel) = outbox::channel(transaction, channel_id).await? else {
+    let Some(channel) = outbox::lock_channel(transaction, channel_id).await? else {
         return Err(StoreError::NotFound.into());
     };
     let data = AlertData::Test { channel: channel.name.clone() };

@@ -3,7 +3,7 @@
 use model::{ChannelId, DeliveryId, DeliveryState, Timestamp};
 
 use crate::StoreError;
-use crate::columns::{odd, signed};
+use crate::columns::{invalid, signed};
 use crate::database::{self, Connection, dialect};
 
 /// One attempt and what it means for the delivery.
@@ -54,7 +54,7 @@ pub(super) async fn record(
         Outcome::GivenUp => finish(transaction, &id, DeliveryState::Failed, Some(&reason(attempt)), finished).await?,
         Outcome::Gone => {
             finish(transaction, &id, DeliveryState::Failed, Some(&reason(attempt)), finished).await?;
-            let channel = ChannelId::parse(&channel).ok_or_else(|| odd("channel_id"))?;
+            let channel = ChannelId::parse(&channel).ok_or_else(|| invalid("channel_id"))?;
             disable(transaction, channel, Timestamp::from_millis(finished)).await?;
         }
     }

@@ -5,7 +5,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 
 use super::{attempts, rules};
-use crate::columns::{self, odd};
+use crate::columns::{self, invalid};
 use crate::database::{self, Connection, Row};
 use crate::error::Failure;
 use crate::files::{KeyFile, Sealed};
@@ -87,8 +87,8 @@ fn owner(id: ChannelId) -> String {
 
 fn channel_row(row: Row) -> Result<(Channel, Sealed), sqlx::Error> {
     let channel = Channel {
-        id: ChannelId::parse(row.try_get("id")?).ok_or_else(|| odd("id"))?,
-        kind: ChannelKind::parse(row.try_get("kind")?).ok_or_else(|| odd("kind"))?,
+        id: ChannelId::parse(row.try_get("id")?).ok_or_else(|| invalid("id"))?,
+        kind: ChannelKind::parse(row.try_get("kind")?).ok_or_else(|| invalid("kind"))?,
         name: row.try_get("name")?,
         enabled: row.try_get("enabled")?,
         disabled_reason: row.try_get("disabled_reason")?,

@@ -6,7 +6,7 @@ use model::{
     AgentId, AlertData, AlertType, ChannelId, ChannelKind, DeliveryId, DeliveryState, IncidentId, RuleId, Timestamp,
 };
 
-use crate::columns::{self, odd, unsigned};
+use crate::columns::{self, invalid, unsigned};
 use crate::database::{self, Connection, Pool, QueryBuilder, Row, dialect};
 use crate::{Page, PageRequest, Store, StoreError, postgres};
 
@@ -253,21 +253,21 @@ pub(crate) async fn sweep(transaction: &mut Connection<'_>, before: i64) -> Resu
 
 pub(super) fn delivery_row(row: Row) -> Result<DeliveryRow, sqlx::Error> {
     let id = |column: &'static str| -> Result<Option<&str>, sqlx::Error> { row.try_get(column) };
-    let alert_type = AlertType::parse(row.try_get("alert_type")?).ok_or_else(|| odd("alert_type"))?;
+    let alert_type = AlertType::parse(row.try_get("alert_type")?).ok_or_else(|| invalid("alert_type"))?;
     let waits: bool = row.try_get("waits")?;
     let tries = row.try_get("tries").map(unsigned)?;
-    let agent = id("agent_id")?.map(|agent| AgentId::parse(agent).map_err(|_| odd("agent_id")));
+    let agent = id("agent_id")?.map(|agent| AgentId::parse(agent).map_err(|_| invalid("agent_id")));
     Ok(DeliveryRow {
-        id: id("id")?.and_then(DeliveryId::parse).ok_or_else(|| odd("id"))?,
-        channel: id("channel_id")?.and_then(ChannelId::parse).ok_or_else(|| odd("channel_id"))?,
+        id: id("id")?.and_then(DeliveryId::parse).ok_or_else(|| invalid("id"))?,
+        channel: id("channel_id")?.and_then(ChannelId::parse).ok_or_else(|| invalid("channel_id"))?,
         channel_name: row.try_get("channel_name")?,
-        channel_kind: ChannelKind::parse(row.try_get("channel_kind")?).ok_or_else(|| odd("channel_kind"))?,
+        channel_kind: ChannelKind::parse(row.try_get("channel_kind")?).ok_or_else(|| invalid("channel_kind"))?,
         rule: id("rule_id")?.and_then(RuleId::parse),
         alert_type,
         agent: agent.transpose()?,
         incident: columns::incident_id(&row, "incident_id")?,
         data: AlertData::parse(alert_type, row.try_get("data")?),
-        state: DeliveryState::parse(row.try_get("state")?).ok_or_else(|| odd("state"))?,
+        state: DeliveryState::parse(row.try_get("state")?).ok_or_else(|| invalid("state"))?,
         queued_at: columns::timestamp(&row, "queued_at")?,
         due_at: columns::timestamp(&row, "due_at")?,
         tries,

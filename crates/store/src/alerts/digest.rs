@@ -20,7 +20,7 @@ pub(super) async fn make(
 ) -> Result<(), sqlx::Error> {
     // This locks the channel first: of several servers, the second one then finds the digest of the
     // first.
-    let channel = outbox::channel(transaction, channel_id).await?;
+    let channel = outbox::lock_channel(transaction, channel_id).await?;
     let query = database::query(concat!(
         "select * from deliveries where channel_id = $1 and window_opened_at = $2",
         dialect::not_leased!(),

@@ -17,7 +17,7 @@ pub use change::{AlertChange, AlertTransition, Transition};
 pub use deliveries::{AttemptRow, DeliveryFilter, DeliveryRow};
 pub use minutes::{CallFigures, Calls};
 pub(crate) use minutes::{count as count_minutes, sweep as sweep_minutes};
-pub(crate) use outbox::{activated, incident};
+pub(crate) use outbox::{queue_activation, queue_incident};
 pub use states::AlertState;
 
 pub(crate) use deliveries::sweep as sweep_deliveries;

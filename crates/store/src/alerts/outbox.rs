@@ -10,7 +10,7 @@ use super::rules::DEFAULT_RULE;
 use super::states::AlertState;
 use super::{rules, states};
 use crate::Grouping;
-use crate::columns::{self, odd, signed};
+use crate::columns::{self, invalid, signed};
 use crate::database::{self, Connection, Row, dialect};
 
 /// An alert to queue.
@@ -32,7 +32,7 @@ pub(super) struct OutboxChannel {
 
 /// Queues the alerts of an incident. A kill always alerts, even right after another one; the
 /// cooldown of a rule holds for observed incidents only.
-pub(crate) async fn incident(
+pub(crate) async fn queue_incident(
     transaction: &mut Connection<'_>,
     incident: &Incident,
     (grouping, groups): (Grouping, &Groups),
@@ -67,7 +67,7 @@ fn is_in_cooldown(rule: &AlertRule, told_at: Timestamp, now: Timestamp) -> bool 
 }
 
 /// Queues the alerts for the activation of a killed agent.
-pub(crate) async fn activated(
+pub(crate) async fn queue_activation(
     transaction: &mut Connection<'_>,
     agent: &AgentId,
     at: Timestamp,
@@ -117,7 +117,7 @@ async fn enabled_channels(transaction: &mut Connection<'_>) -> Result<Vec<Outbox
 
 /// One channel, whether it is switched on or not. No other server queues anything for it until the
 /// commit.
-pub(super) async fn channel(
+pub(super) async fn lock_channel(
     transaction: &mut Connection<'_>,
     id: ChannelId,
 ) -> Result<Option<OutboxChannel>, sqlx::Error> {
@@ -223,7 +223,7 @@ fn millis(duration: std::time::Duration) -> i64 {
 
 fn channel_row(row: Row) -> Result<OutboxChannel, sqlx::Error> {
     Ok(OutboxChannel {
-        id: ChannelId::parse(row.try_get("id")?).ok_or_else(|| odd("id"))?,
+        id: ChannelId::parse(row.try_get("id")?).ok_or_else(|| invalid("id"))?,
         name: row.try_get("name")?,
         kind: row.try_get("kind")?,
         window_opened_at: columns::maybe_timestamp(&row, "window_opened_at")?,

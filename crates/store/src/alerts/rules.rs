@@ -3,7 +3,7 @@
 use model::{AgentId, AlertRule, ChannelId, Condition, Groups, RuleId, RuleScope, RuleType, Timestamp};
 use uuid::Uuid;
 
-use crate::columns::{self, odd};
+use crate::columns::{self, invalid};
 use crate::database::{self, Connection, Row};
 use crate::{Store, StoreError};
 
@@ -143,10 +143,10 @@ fn json(value: &impl serde::Serialize) -> String {
 
 fn rule_row(row: Row) -> Result<AlertRule, sqlx::Error> {
     Ok(AlertRule {
-        id: RuleId::parse(row.try_get("id")?).ok_or_else(|| odd("id"))?,
-        scope: RuleScope::parse(row.try_get("agent_id")?).map_err(|_| odd("agent_id"))?,
-        condition: serde_json::from_str(row.try_get("condition")?).map_err(|_| odd("condition"))?,
-        channels: serde_json::from_str(row.try_get("channels")?).map_err(|_| odd("channels"))?,
+        id: RuleId::parse(row.try_get("id")?).ok_or_else(|| invalid("id"))?,
+        scope: RuleScope::parse(row.try_get("agent_id")?).map_err(|_| invalid("agent_id"))?,
+        condition: serde_json::from_str(row.try_get("condition")?).map_err(|_| invalid("condition"))?,
+        channels: serde_json::from_str(row.try_get("channels")?).map_err(|_| invalid("channels"))?,
         cooldown_minutes: row.try_get("cooldown_minutes")?,
         repeat_minutes: row.try_get("repeat_minutes")?,
         notify_recovery: row.try_get("notify_recovery")?,

@@ -2,7 +2,7 @@
 
 use model::{AgentId, IncidentId, RuleId, Timestamp};
 
-use crate::columns::{self, odd, unsigned};
+use crate::columns::{self, invalid, unsigned};
 use crate::database::{self, Connection, Row};
 use crate::{Store, StoreError};
 
@@ -73,7 +73,7 @@ pub(super) async fn put(transaction: &mut Connection<'_>, state: &AlertState) ->
 
 fn state_row(row: Row) -> Result<AlertState, sqlx::Error> {
     Ok(AlertState {
-        rule: RuleId::parse(row.try_get("rule_id")?).ok_or_else(|| odd("rule_id"))?,
+        rule: RuleId::parse(row.try_get("rule_id")?).ok_or_else(|| invalid("rule_id"))?,
         agent: columns::agent_id(&row, "agent_id")?,
         firing: row.try_get("firing")?,
         since: columns::timestamp(&row, "since")?,

@@ -3,7 +3,7 @@
 use model::{ActivatedBy, ActorKind, Role, Timestamp};
 
 use super::AuditRow;
-use crate::columns::{self, odd, unsigned};
+use crate::columns::{self, invalid, unsigned};
 use crate::database::dialect::{self, contains_pattern};
 use crate::database::{self, QueryBuilder, Row};
 use crate::{Page, PageRequest, Store, StoreError};
@@ -69,15 +69,15 @@ fn audit_row(row: Row) -> Result<AuditRow, sqlx::Error> {
     Ok(AuditRow {
         number: row.try_get("number").map(unsigned)?,
         at: columns::timestamp(&row, "at")?,
-        actor_kind: ActorKind::parse(row.try_get("actor_kind")?).ok_or_else(|| odd("actor_kind"))?,
+        actor_kind: ActorKind::parse(row.try_get("actor_kind")?).ok_or_else(|| invalid("actor_kind"))?,
         actor_id: row.try_get("actor_id")?,
         actor_name: row.try_get("actor_name")?,
         role: match row.try_get("role")? {
             super::NO_ROLE => None,
-            word => Some(Role::parse(word).ok_or_else(|| odd("role"))?),
+            word => Some(Role::parse(word).ok_or_else(|| invalid("role"))?),
         },
         address: row.try_get("address")?,
-        via: ActivatedBy::parse(row.try_get("via")?).ok_or_else(|| odd("via"))?,
+        via: ActivatedBy::parse(row.try_get("via")?).ok_or_else(|| invalid("via"))?,
         action: row.try_get("action")?,
         target: row.try_get("target")?,
         before: row.try_get("before")?,

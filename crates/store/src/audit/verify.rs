@@ -25,59 +25,46 @@ impl Store {
     /// Checks the whole log. `kept_head` is the hash of the newest row of an earlier check: a log
     /// that was replaced by an older copy, or emptied, does not have it.
     pub async fn verify_audit(&self, kept_head: Option<&str>) -> Result<AuditReport, StoreError> {
-        let mut report = AuditReport { rows: 0, head: String::new(), problem: None };
         // The head is read first: rows that are added meanwhile are not an error.
         let sealed = self.sealed_head().await?;
-        if self.has_rows_before_the_first().await? {
-            report.problem = Some("a row was inserted before the first one".to_owned());
-            return Ok(report);
-        }
-        let (mut hash_at_head, mut has_kept_head) = (None, kept_head.is_none());
         let head = sealed.as_ref().map(|sealed| head::open(&self.keys, sealed)).transpose();
         let head_number = head.as_ref().ok().and_then(|head| head.as_ref()?.as_ref().map(|end| end.number));
+        let mut checked = CheckedRows { head_number, ..CheckedRows::default() };
+        let mut has_kept_head = kept_head.is_none();
+        if self.has_rows_before_the_first().await? {
+            return Ok(checked.report(Some("a row was inserted before the first one".to_owned())));
+        }
         loop {
-            let Some(rows) = self.readable_rows(report.rows).await? else {
-                report.problem = Some(format!("row {} was changed: it cannot be read", report.rows + 1));
-                return Ok(report);
+            let Some(rows) = self.readable_rows(checked.count).await? else {
+                let problem = format!("row {} was changed: it cannot be read", checked.count + 1);
+                return Ok(checked.report(Some(problem)));
             };
             if rows.is_empty() {
                 break;
             }
             for row in rows {
-                let expected = report.rows + 1;
-                if row.number != expected {
-                    report.problem = Some(format!("row {expected} is missing: {} follows {}", row.number, report.rows));
-                    return Ok(report);
+                if let Err(problem) = checked.add(row) {
+                    return Ok(checked.report(Some(problem)));
                 }
-                if chain::hash(&report.head, &row) != row.hash {
-                    report.problem = Some(format!(
-                        "row {} was changed, or one before it was replaced: its hash does not match its content",
-                        row.number
-                    ));
-                    return Ok(report);
-                }
-                (report.rows, report.head) = (row.number, row.hash);
-                has_kept_head = has_kept_head || kept_head == Some(&report.head);
-                if head_number == Some(report.rows) {
-                    hash_at_head = Some(report.head.clone());
-                }
+                has_kept_head = has_kept_head || kept_head == Some(&checked.newest_hash);
             }
         }
-        report.problem = match head {
+        let problem = match head {
             _ if !has_kept_head => Some("no row has the given head: the log was replaced or cut off".to_owned()),
             Err(error) => Some(format!("the head of the log cannot be read: {error}")),
-            Ok(head) => wrong_head(head.flatten(), &report, hash_at_head),
+            Ok(head) => checked.compare(head.flatten()),
         };
-        Ok(report)
+        Ok(checked.report(problem))
     }
 
     /// The rows after this number; `None` if the next row has a value that the program never
     /// writes. If a later row has one, the rows before it are read one by one.
     async fn readable_rows(&self, number: u64) -> Result<Option<Vec<AuditRow>>, StoreError> {
-        let is_odd = |error: &sqlx::Error| matches!(error, sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_));
+        let is_invalid =
+            |error: &sqlx::Error| matches!(error, sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_));
         for limit in [ROWS, 1] {
             match self.audit_rows(number, limit).await {
-                Err(error) if is_odd(&error) => {}
+                Err(error) if is_invalid(&error) => {}
                 rows => return Ok(Some(rows?)),
             }
         }
@@ -98,18 +85,53 @@ impl Store {
     }
 }
 
-/// Compares the rows with the sealed head.
-fn wrong_head(head: Option<End>, report: &AuditReport, hash_at_head: Option<String>) -> Option<String> {
-    let rows = report.rows;
-    match head {
-        None if rows == 0 => None,
-        None => Some(format!("the head of the log is missing, but it has {rows} rows")),
-        Some(End { number, .. }) if number > rows => {
-            Some(format!("rows {} to {number} are missing: the log was cut off at its end", rows + 1))
+/// The rows that follow each other from the first one on, each with the right hash.
+#[derive(Default)]
+struct CheckedRows {
+    count: u64,
+    newest_hash: String,
+    /// The number of the row that the sealed head is about.
+    head_number: Option<u64>,
+    /// The hash of that row.
+    hash_at_head: Option<String>,
+}
+
+impl CheckedRows {
+    /// Checks the next row. The error says what is wrong with it.
+    fn add(&mut self, row: AuditRow) -> Result<(), String> {
+        let expected = self.count + 1;
+        if row.number != expected {
+            return Err(format!("row {expected} is missing: {} follows {}", row.number, self.count));
         }
-        Some(End { number, hash }) if hash_at_head.as_ref() != Some(&hash) => {
-            Some(format!("the rows up to {number} are not those that were written: the whole log was replaced"))
+        if chain::hash(&self.newest_hash, &row) != row.hash {
+            return Err(format!(
+                "row {expected} was changed, or one before it was replaced: its hash does not match its content"
+            ));
         }
-        Some(_) => None,
+        if self.head_number == Some(expected) {
+            self.hash_at_head = Some(row.hash.clone());
+        }
+        (self.count, self.newest_hash) = (expected, row.hash);
+        Ok(())
+    }
+
+    /// Compares the rows with the sealed head, and returns what is wrong.
+    fn compare(&self, head: Option<End>) -> Option<String> {
+        let rows = self.count;
+        match head {
+            None if rows == 0 => None,
+            None => Some(format!("the head of the log is missing, but it has {rows} rows")),
+            Some(End { number, .. }) if number > rows => {
+                Some(format!("rows {} to {number} are missing: the log was cut off at its end", rows + 1))
+            }
+            Some(End { number, hash }) if self.hash_at_head.as_ref() != Some(&hash) => {
+                Some(format!("the rows up to {number} are not those that were written: the whole log was replaced"))
+            }
+            Some(_) => None,
+        }
+    }
+
+    fn report(self, problem: Option<String>) -> AuditReport {
+        AuditReport { rows: self.count, head: self.newest_hash, problem }
     }
 }

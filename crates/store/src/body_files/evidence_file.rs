@@ -11,7 +11,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteRow, SqliteSyn
 use sqlx::{ConnectOptions, Row, SqlitePool};
 
 use crate::StoreError;
-use crate::columns::odd;
+use crate::columns::invalid;
 use crate::files::create_private_file;
 use crate::sqlite::files::{DatabaseFiles, beside};
 
@@ -184,7 +184,7 @@ pub(crate) fn kept_call(row: SqliteRow) -> Result<KeptCall, sqlx::Error> {
         }),
     };
     Ok(KeptCall {
-        call: CallId::parse(row.try_get("call_id")?).ok_or_else(|| odd("call_id"))?,
+        call: CallId::parse(row.try_get("call_id")?).ok_or_else(|| invalid("call_id"))?,
         time: row.try_get("timestamp").map(Timestamp::from_millis)?,
         dialect: row.try_get("dialect")?,
         request: KeptBody { bytes: row.try_get("request")?, unpacked_length: unpacked_length("request_length")? },

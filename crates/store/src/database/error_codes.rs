@@ -18,8 +18,8 @@ pub(crate) fn in_plain_words(error: &sqlx::Error) -> String {
 
 /// Whether the same write may succeed later: the database or the way to it is at fault, not the
 /// statement or its values.
-pub(crate) fn may_pass(error: &sqlx::Error) -> bool {
-    if is_of_postgres(error) { postgres::may_pass(error) } else { sqlite::may_pass(error) }
+pub(crate) fn is_temporary(error: &sqlx::Error) -> bool {
+    if is_of_postgres(error) { postgres::is_temporary(error) } else { sqlite::is_temporary(error) }
 }
 
 /// Whether the write only conflicted with another transaction and can be retried at once.

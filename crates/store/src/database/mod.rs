@@ -11,7 +11,7 @@ mod row_insert;
 mod session;
 
 pub(crate) use self::bulk_insert::BulkInsert;
-pub(crate) use self::error_codes::{in_plain_words, is_contention, is_full, may_pass};
+pub(crate) use self::error_codes::{in_plain_words, is_contention, is_full, is_temporary};
 pub(crate) use self::query::{Query, query, query_as, query_scalar, query_with};
 pub(crate) use self::query_builder::QueryBuilder;
 pub(crate) use self::session::Session;

@@ -164,10 +164,10 @@ impl WriteTransaction<'_> {
 
     /// Records the id of this transaction, so that a lost acknowledgement of its commit can be
     /// resolved. For writes that must not happen twice.
-    pub(crate) async fn remember(&mut self) -> Result<(), sqlx::Error> {
+    pub(crate) async fn record_id(&mut self) -> Result<(), sqlx::Error> {
         match self {
             WriteTransaction::Sqlite(_) => Ok(()),
-            WriteTransaction::Postgres(transaction) => transaction.remember().await,
+            WriteTransaction::Postgres(transaction) => transaction.record_id().await,
         }
     }
 

@@ -3,7 +3,7 @@
 use model::Role;
 
 use super::{ApiTokenRow, UserRow};
-use crate::columns::{self, odd, unsigned};
+use crate::columns::{self, invalid, unsigned};
 use crate::database::{self, Row};
 use crate::{Store, StoreError};
 
@@ -25,7 +25,7 @@ fn user_row(row: Row) -> Result<UserRow, sqlx::Error> {
     Ok(UserRow {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
-        role: Role::parse(row.try_get("role")?).ok_or_else(|| odd("role"))?,
+        role: Role::parse(row.try_get("role")?).ok_or_else(|| invalid("role"))?,
         groups: groups(&row)?,
         password_hash: row.try_get("password_hash")?,
         session_version: row.try_get("session_version").map(unsigned)?,
@@ -38,7 +38,7 @@ fn token_row(row: Row) -> Result<ApiTokenRow, sqlx::Error> {
     Ok(ApiTokenRow {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
-        role: Role::parse(row.try_get("role")?).ok_or_else(|| odd("role"))?,
+        role: Role::parse(row.try_get("role")?).ok_or_else(|| invalid("role"))?,
         groups: groups(&row)?,
         hash: row.try_get("hash")?,
         created_at: columns::timestamp(&row, "created_at")?,
@@ -52,5 +52,5 @@ fn token_row(row: Row) -> Result<ApiTokenRow, sqlx::Error> {
 /// empty would lift the limit.
 fn groups(row: &Row) -> Result<Option<Vec<String>>, sqlx::Error> {
     let text: Option<String> = row.try_get("agent_groups")?;
-    text.map(|text| serde_json::from_str(&text).map_err(|_| odd("agent_groups"))).transpose()
+    text.map(|text| serde_json::from_str(&text).map_err(|_| invalid("agent_groups"))).transpose()
 }

@@ -15,7 +15,7 @@ use sqlx::postgres::PgPool;
 
 pub use self::connection::PostgresConfig;
 pub(crate) use self::connection::refuse_pooler;
-pub(crate) use self::connection::{in_plain_words, in_time, is_contention, is_full, may_pass};
+pub(crate) use self::connection::{in_plain_words, in_time, is_contention, is_full, is_temporary};
 pub(crate) use self::days::{add_days, drop_days_before, drop_oldest_day};
 pub(crate) use self::migrate::migrate;
 pub use self::servers::{ChangeFeed, WriterClaim};

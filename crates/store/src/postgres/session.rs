@@ -125,7 +125,7 @@ impl WriteTransaction<'_> {
     }
 
     /// Records the id of the transaction: the server reports its outcome by that id.
-    pub(crate) async fn remember(&mut self) -> Result<(), sqlx::Error> {
+    pub(crate) async fn record_id(&mut self) -> Result<(), sqlx::Error> {
         let query = sqlx::query_scalar("select pg_current_xact_id()::text");
         self.id = Some(in_time(query.fetch_one(&mut *self.inner)).await?);
         Ok(())

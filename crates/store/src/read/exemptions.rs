@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use model::{AgentId, Exempt, ExemptKind, Exemption, ExemptionId, IncidentId, TextHash, Timestamp};
 
-use crate::columns::{self, odd};
+use crate::columns::{self, invalid};
 use crate::database::{self, Connection, Row};
 use crate::{Store, StoreError};
 
@@ -47,13 +47,13 @@ pub(crate) async fn in_force(
 
 fn exemption_row(row: Row) -> Result<ExemptionRow, sqlx::Error> {
     let hash = |column: &'static str| row.try_get::<i64, _>(column).map(i64::cast_unsigned);
-    let exempt = match ExemptKind::parse(row.try_get("kind")?).ok_or_else(|| odd("kind"))? {
+    let exempt = match ExemptKind::parse(row.try_get("kind")?).ok_or_else(|| invalid("kind"))? {
         ExemptKind::Prompt => Exempt::Prompt(TextHash(hash("prompt_hash")?)),
         ExemptKind::ToolCall => {
             Exempt::ToolCall { literal: hash("literal_signature")?, adaptive: hash("adaptive_signature")? }
         }
     };
-    let id = ExemptionId::parse(row.try_get("id")?).ok_or_else(|| odd("id"))?;
+    let id = ExemptionId::parse(row.try_get("id")?).ok_or_else(|| invalid("id"))?;
     Ok(ExemptionRow {
         exemption: Exemption { id, exempt, until: columns::timestamp(&row, "until")? },
         agent: columns::agent_id(&row, "agent_id")?,

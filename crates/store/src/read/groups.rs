@@ -2,7 +2,7 @@
 
 use model::{AgentId, AgentLabels, BudgetPeriod, Group, Groups, Label, Spending, Timestamp};
 
-use crate::columns::{self, odd};
+use crate::columns::{self, invalid};
 use crate::database::{self, Pool, Row};
 use crate::stats::group_spending;
 use crate::{Store, StoreError};
@@ -51,7 +51,7 @@ pub(crate) async fn read_groups(readers: &Pool) -> Result<Vec<Group>, StoreError
 
 fn group_row(row: Row) -> Result<Group, sqlx::Error> {
     fn json<T: serde::de::DeserializeOwned>(row: &Row, column: &'static str) -> Result<T, sqlx::Error> {
-        serde_json::from_str(row.try_get(column)?).map_err(|_| odd(column))
+        serde_json::from_str(row.try_get(column)?).map_err(|_| invalid(column))
     }
     Ok(Group {
         name: row.try_get("name")?,
@@ -71,5 +71,5 @@ fn labels_row(row: Row) -> Result<(AgentId, Vec<Label>), sqlx::Error> {
 /// The labels of an agent or a group.
 pub(crate) fn labels(row: &Row) -> Result<Vec<Label>, sqlx::Error> {
     let text: Option<String> = row.try_get("labels")?;
-    text.map_or_else(|| Ok(Vec::new()), |text| serde_json::from_str(&text).map_err(|_| odd("labels")))
+    text.map_or_else(|| Ok(Vec::new()), |text| serde_json::from_str(&text).map_err(|_| invalid("labels")))
 }

@@ -4,7 +4,7 @@ use model::{
     ActivatedBy, AgentId, Cycle, Fingerprint, IncidentId, IncidentState, KillSwitch, NanoUsd, Score, Timestamp,
 };
 
-use crate::columns::{self, first_id, odd, unsigned};
+use crate::columns::{self, first_id, invalid, unsigned};
 use crate::database::dialect::{self, contains_pattern};
 use crate::database::{self, QueryBuilder, Row};
 use serde::{Deserialize, Serialize};
@@ -152,7 +152,7 @@ fn incident_row(row: Row) -> Result<IncidentRow, sqlx::Error> {
     let feedback: Option<&str> = row.try_get("feedback")?;
     let closed_by: Option<&str> = row.try_get("closed_by")?;
     Ok(IncidentRow {
-        id: columns::incident_id(&row, "id")?.ok_or_else(|| odd("id"))?,
+        id: columns::incident_id(&row, "id")?.ok_or_else(|| invalid("id"))?,
         agent: columns::agent_id(&row, "agent_id")?,
         at: columns::timestamp(&row, "timestamp")?,
         provider: row.try_get("provider")?,
@@ -160,7 +160,7 @@ fn incident_row(row: Row) -> Result<IncidentRow, sqlx::Error> {
         conversation: row.try_get("conversation")?,
         score: columns::score(&row)?.unwrap_or_default(),
         kill_switch: columns::kill_switch(&row)?,
-        state: IncidentState::parse(row.try_get("state")?).ok_or_else(|| odd("state"))?,
+        state: IncidentState::parse(row.try_get("state")?).ok_or_else(|| invalid("state"))?,
         stuck_since: columns::maybe_timestamp(&row, "stuck_since")?,
         stuck_calls: row.try_get("stuck_calls").map(unsigned)?,
         cycle: cycle(&row)?,

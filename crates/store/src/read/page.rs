@@ -77,7 +77,7 @@ impl<T> Page<T> {
     }
 
     /// Starts the next page after `key`, where this one stopped, unless this one is full.
-    pub(super) fn or_next(self, key: Option<&str>) -> Page<T> {
+    pub(super) fn or_continue_after(self, key: Option<&str>) -> Page<T> {
         Page { next: self.next.or_else(|| key.map(Cursor::after)), ..self }
     }
 }

@@ -2,7 +2,7 @@
 
 use model::{ANY, AgentId, Policy};
 
-use crate::columns::{self, odd};
+use crate::columns::{self, invalid};
 use crate::database::{self, Row};
 use crate::{Store, StoreError};
 
@@ -30,5 +30,5 @@ impl Store {
 }
 
 fn policy(row: &Row) -> Result<Policy, sqlx::Error> {
-    serde_json::from_str(row.try_get("policy")?).map_err(|_| odd("policy"))
+    serde_json::from_str(row.try_get("policy")?).map_err(|_| invalid("policy"))
 }

@@ -3,7 +3,7 @@
 use model::{Format, Provider};
 use secrecy::SecretString;
 
-use crate::columns::odd;
+use crate::columns::invalid;
 use crate::database::{self, Row};
 use crate::files::Sealed;
 use crate::{Store, StoreError};
@@ -30,7 +30,7 @@ fn provider_row(row: Row) -> Result<(Provider, Option<Sealed>), sqlx::Error> {
     let provider = Provider {
         name: row.try_get("name")?,
         base_url: row.try_get("base_url")?,
-        format: Format::parse(row.try_get("format")?).ok_or_else(|| odd("format"))?,
+        format: Format::parse(row.try_get("format")?).ok_or_else(|| invalid("format"))?,
         key: None,
         key_is_lost: false,
     };

@@ -51,7 +51,7 @@ impl Store {
 
     /// Writes a heartbeat of this server. The times in `replica` are ignored: the database's clock
     /// counts.
-    pub async fn beat(&self, replica: &ReplicaRow) -> Result<(), StoreError> {
+    pub async fn write_heartbeat(&self, replica: &ReplicaRow) -> Result<(), StoreError> {
         match &self.readers {
             Pool::Postgres(pool) if self.is_shared() => Ok(write(pool, replica).await?),
             _ => Ok(()),
@@ -59,7 +59,7 @@ impl Store {
     }
 
     /// Deletes the row of this server before it ends.
-    pub async fn leave(&self) -> Result<(), StoreError> {
+    pub async fn delete_replica(&self) -> Result<(), StoreError> {
         let Pool::Postgres(pool) = &self.readers else { return Ok(()) };
         let query = sqlx::query("delete from replicas where id = $1").bind(self.writer().to_owned());
         in_time(query.execute(pool)).await?;

@@ -18,7 +18,7 @@ pub(super) async fn run(database: PathBuf, tuning: Tuning, checkpoints: Arc<Mute
     // The file keeps its length until the next write.
     let mut moved = 0;
     loop {
-        tokio::time::sleep(tuning.log_look).await;
+        tokio::time::sleep(tuning.log_interval).await;
         let length = std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
         if length <= tuning.longest_log || length == moved {
             continue;

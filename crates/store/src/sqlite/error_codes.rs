@@ -23,7 +23,7 @@ pub(crate) fn in_plain_words(error: &sqlx::Error) -> String {
 
 /// Whether the same write may succeed later: the disk or a lock is at fault, not the statement or
 /// its values.
-pub(crate) fn may_pass(error: &sqlx::Error) -> bool {
+pub(crate) fn is_temporary(error: &sqlx::Error) -> bool {
     if matches!(error, sqlx::Error::ColumnDecode { .. } | sqlx::Error::Decode(_) | sqlx::Error::Encode(_)) {
         return false;
     }

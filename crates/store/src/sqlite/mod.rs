@@ -19,7 +19,7 @@ use std::time::Duration;
 use model::Timestamp;
 use sqlx::sqlite::SqlitePool;
 
-pub(crate) use self::error_codes::{in_plain_words, is_damage, is_full, may_pass, report_damage};
+pub(crate) use self::error_codes::{in_plain_words, is_damage, is_full, is_temporary, report_damage};
 pub(crate) use self::generation::Generation;
 pub(crate) use self::migrate::migrate;
 pub(crate) use self::rescue::KillsInMemory;

@@ -105,7 +105,6 @@ async fn count_refusals(transaction: &mut Connection<'_>, refusals: &[&Event]) -
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_unstable_by_key(|((agent, epoch, _, minute), _)| (*agent, *epoch, *minute));
     for (key, (first, count)) in counts {
-        let (agent, epoch, reason, minute) = key;
         if transaction.is_postgres() {
             // A unique index of a partitioned table must contain the id, so the row is looked up
             // instead.
@@ -115,34 +114,44 @@ async fn count_refusals(transaction: &mut Connection<'_>, refusals: &[&Event]) -
             }
             database::add_days(transaction, [events::id_time(first.id)].into_iter()).await?;
         }
-        let insert = format!(
-            "insert into events (id, agent_id, epoch, event_type, timestamp, provider, model, status_code, streamed,
-                would_have_stopped, blocked, block_reason, incident_id, count, minute, key_id)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 1, $10, $11, $12, $13, $14)
-             on conflict {}",
-            if transaction.is_postgres() { ADD_NOTHING } else { ADD_COUNT }
-        );
-        database::query(sqlx::AssertSqlSafe(insert))
-            .bind(first.id.to_string())
-            .bind(agent.as_str())
-            .bind(signed(epoch.0))
-            .bind(first.event_type.as_str())
-            .bind(first.time.as_millis())
-            .bind(first.provider.as_deref())
-            .bind(first.model.as_deref())
-            .bind(first.status)
-            .bind(first.streamed)
-            .bind(reason.map(BlockReason::as_str))
-            .bind(first.incident.map(|incident| incident.to_string()))
-            .bind(signed(count))
-            .bind(minute)
-            // The values of the first refusal of the minute.
-            .bind(events::credential_text(first).map(|text| text.to_string()))
-            .execute(&mut *transaction)
-            .await?;
+        insert_refusals(transaction, key, first, count).await?;
         count_with_kill(transaction, key, count).await?;
     }
     Ok(())
+}
+
+/// Inserts a counter with the values of the `first` refusal of the minute.
+async fn insert_refusals(
+    transaction: &mut Connection<'_>,
+    (agent, epoch, reason, minute): CountedBy<'_>,
+    first: &Event,
+    count: u64,
+) -> Result<(), sqlx::Error> {
+    let insert = format!(
+        "insert into events (id, agent_id, epoch, event_type, timestamp, provider, model, status_code, streamed,
+            would_have_stopped, blocked, block_reason, incident_id, count, minute, key_id)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 1, $10, $11, $12, $13, $14)
+         on conflict {}",
+        if transaction.is_postgres() { ADD_NOTHING } else { ADD_COUNT }
+    );
+    database::query(sqlx::AssertSqlSafe(insert))
+        .bind(first.id.to_string())
+        .bind(agent.as_str())
+        .bind(signed(epoch.0))
+        .bind(first.event_type.as_str())
+        .bind(first.time.as_millis())
+        .bind(first.provider.as_deref())
+        .bind(first.model.as_deref())
+        .bind(first.status)
+        .bind(first.streamed)
+        .bind(reason.map(BlockReason::as_str))
+        .bind(first.incident.map(|incident| incident.to_string()))
+        .bind(signed(count))
+        .bind(minute)
+        .bind(events::credential_text(first).map(|text| text.to_string()))
+        .execute(transaction)
+        .await
+        .map(drop)
 }
 
 const ADD_NOTHING: &str = "do nothing";

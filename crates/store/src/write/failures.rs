@@ -18,7 +18,7 @@ impl Writer {
     pub(super) async fn finish(mut self, inbox: &mut RecorderInbox) {
         let deadline = Instant::now() + self.store.tuning.stop_timeout;
         self.next_sweep = deadline + self.store.tuning.retention_interval;
-        self.next_size_look = self.next_sweep;
+        self.next_size_check = self.next_sweep;
         loop {
             self.batch_due = Some(Instant::now());
             self.work(inbox).await;

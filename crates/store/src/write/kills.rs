@@ -117,7 +117,7 @@ pub(super) async fn write(
     }
     if is_first {
         insert_evidence(transaction, kill.incident, evidence).await?;
-        alerts::incident(transaction, &pending.incident, (context.grouping, context.groups)).await?;
+        alerts::queue_incident(transaction, &pending.incident, (context.grouping, context.groups)).await?;
     }
     Ok(Written::Whole)
 }

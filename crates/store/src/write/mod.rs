@@ -60,7 +60,7 @@ pub(crate) struct Writer {
     /// While nothing can be written: how long to wait, and until when.
     pause: Option<(Duration, Instant)>,
     next_sweep: Instant,
-    next_size_look: Instant,
+    next_size_check: Instant,
     /// The newest hour that was written to, and whether sums over longer times may have become due.
     newest_hour: i64,
     sums_are_due: bool,
@@ -89,7 +89,7 @@ impl Writer {
             cache_release: None,
             pause: None,
             next_sweep: Instant::now(),
-            next_size_look: Instant::now(),
+            next_size_check: Instant::now(),
             newest_hour: 0,
             sums_are_due: true,
             catching_up: Vec::new(),
@@ -140,7 +140,7 @@ impl Writer {
         while let Ok(request) = requests.try_recv() {
             self.keep_request(request);
         }
-        self.look_at_events(inbox);
+        self.check_events(inbox);
         open && self.stopping.is_empty()
     }
 
@@ -158,7 +158,7 @@ impl Writer {
             (None, _) if self.sums_are_due || self.session.loss().is_some() => now,
             (None, Some(due)) => due.min(now + CHECK_INTERVAL),
             (None, None) => {
-                let next_look = self.next_sweep.min(self.next_size_look).min(self.session.next_poll());
+                let next_look = self.next_sweep.min(self.next_size_check).min(self.session.next_poll());
                 self.cache_release.map_or(next_look, |due| next_look.min(due))
             }
         }
@@ -166,7 +166,7 @@ impl Writer {
 
     /// Makes the batch due early if enough events wait, and empties the inbox while nothing can be
     /// written.
-    fn look_at_events(&mut self, inbox: &mut RecorderInbox) {
+    fn check_events(&mut self, inbox: &mut RecorderInbox) {
         let enough = self.store.tuning.batch_rows.min(inbox.events.max_capacity() / 2);
         if inbox.events.len() >= enough && self.batch_due.is_some() {
             self.batch_due = Some(Instant::now());

@@ -13,7 +13,12 @@ pub(super) struct NewAgent<'a> {
     pub(super) at: Timestamp,
 }
 
-impl NewAgent<'_> {
+impl<'a> NewAgent<'a> {
+    /// An agent that may not have called yet.
+    pub(super) fn first_seen(id: &'a AgentId, kill_switch: &'a KillSwitch, at: Timestamp) -> NewAgent<'a> {
+        NewAgent { id, epoch: Epoch::default(), kill_switch, at }
+    }
+
     /// Stores it, unless it is stored already.
     pub(super) async fn insert(&self, transaction: &mut Connection<'_>) -> Result<(), sqlx::Error> {
         database::query(

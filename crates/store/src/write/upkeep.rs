@@ -7,7 +7,7 @@ use model::RecorderInbox;
 use tokio::time::{Duration, Instant};
 
 use super::Writer;
-use crate::database::{self, Durability, Lock, may_pass, used_bytes};
+use crate::database::{self, Durability, Lock, is_temporary, used_bytes};
 use crate::stats;
 
 /// The longest that a change or a page waits for sums; a kill waits for one step of that.
@@ -23,7 +23,7 @@ impl Writer {
         while self.sums_are_due && inbox.records.is_empty() && Instant::now() < end {
             match self.try_sums().await {
                 Ok(more) => self.sums_are_due = more,
-                Err(error) if may_pass(&error) => return Err(error),
+                Err(error) if is_temporary(&error) => return Err(error),
                 Err(error) => {
                     // Readers use shorter sums instead.
                     tracing::error!("sums over longer spans cannot be made: {error}");
@@ -51,11 +51,11 @@ impl Writer {
         let end = Instant::now() + DELETION_AT_A_TIME;
         while self.delete_for_size().await? {
             if !inbox.records.is_empty() || Instant::now() >= end {
-                self.next_size_look = Instant::now();
+                self.next_size_check = Instant::now();
                 return Ok(());
             }
         }
-        self.next_size_look = Instant::now() + self.store.tuning.size_look;
+        self.next_size_check = Instant::now() + self.store.tuning.size_interval;
         Ok(())
     }
 
@@ -92,7 +92,7 @@ impl Writer {
         let mut transaction = self.session.begin(Durability::Normal).await?;
         if !database::try_lock(&mut transaction.connection(), Lock::Upkeep).await? {
             transaction.rollback().await?;
-            self.next_sweep = Instant::now() + self.store.tuning.size_look;
+            self.next_sweep = Instant::now() + self.store.tuning.size_interval;
             return Ok(());
         }
         database::sweep_changes(&mut transaction.connection(), config.clock.now().as_millis()).await?;

@@ -5,7 +5,7 @@ use tokio::time::Instant;
 
 use super::changes::{self, Outcome};
 use super::{Writer, batch, deletion};
-use crate::database::{Durability, in_plain_words, is_contention, may_pass};
+use crate::database::{Durability, in_plain_words, is_contention, is_temporary};
 use crate::error::Failure;
 use crate::servers::feed;
 use crate::stats::Span;
@@ -73,7 +73,7 @@ impl Writer {
         if self.is_idle() && Instant::now() >= self.next_sweep {
             self.sweep().await?;
         }
-        if self.is_idle() && Instant::now() >= self.next_size_look {
+        if self.is_idle() && Instant::now() >= self.next_size_check {
             self.limit_size(inbox).await?;
         }
         if self.is_idle() && self.cache_release.take_if(|due| Instant::now() >= *due).is_some() {
@@ -99,7 +99,7 @@ impl Writer {
                     notice.map(|notice| self.notices.send(notice));
                 }
                 Err(Failure::Refused(why)) => request.answer(Err(why)),
-                Err(Failure::Database(error)) if may_pass(&error) => {
+                Err(Failure::Database(error)) if is_temporary(&error) => {
                     if let Some(request) = request.release(&in_plain_words(&error)) {
                         self.changes.push_front(request);
                     }
@@ -158,7 +158,7 @@ impl Writer {
         let mut left = self.events.len() + inbox.events.len();
         self.last_batch = left;
         if left >= self.store.tuning.busy_rows {
-            self.cache_release = Some(Instant::now() + self.store.tuning.cache_rest);
+            self.cache_release = Some(Instant::now() + self.store.tuning.cache_idle_time);
         }
         while left > 0 {
             self.take_events(inbox, self.store.tuning.batch_rows);
@@ -171,7 +171,7 @@ impl Writer {
                         written.for_each(|event| drop(self.notices.send(Notice::Event(event))));
                     }
                 }
-                Err(error) if may_pass(&error) => return Err(error),
+                Err(error) if is_temporary(&error) => return Err(error),
                 Err(error) => {
                     tracing::error!("{count} events cannot be written and are dropped: {error}");
                     self.events.drain(..count);
@@ -202,7 +202,7 @@ impl Writer {
         let events = &self.events.make_contiguous()[..count];
         let newest = events.iter().map(|event| Span::Hour.start(event.time.as_millis())).max().unwrap_or(0);
         let mut transaction = self.session.begin(Durability::Normal).await?;
-        transaction.remember().await?;
+        transaction.record_id().await?;
         batch::write(&mut transaction.connection(), events, &self.store).await?;
         transaction.commit().await.inspect_err(|_| self.batch_in_doubt = Some(count))?;
         if newest != self.newest_hour {

@@ -288,13 +288,13 @@ async fn replicas_are_listed_until_they_leave() {
         silent_ms: 0,
         lag_ms: 7,
     };
-    one.store.beat(&replica("one")).await.unwrap();
-    two.store.beat(&replica("two")).await.unwrap();
-    one.store.beat(&store::ReplicaRow { mode: "degraded".to_owned(), ..replica("one") }).await.unwrap();
+    one.store.write_heartbeat(&replica("one")).await.unwrap();
+    two.store.write_heartbeat(&replica("two")).await.unwrap();
+    one.store.write_heartbeat(&store::ReplicaRow { mode: "degraded".to_owned(), ..replica("one") }).await.unwrap();
     let listed = two.store.replicas().await.unwrap();
     let mut names: Vec<_> = listed.iter().map(|row| (row.id.as_str(), row.mode.as_str(), row.is_alive())).collect();
     names.sort_unstable();
     assert_eq!(names, [("one", "degraded", true), ("two", "shared", true)]);
-    one.store.leave().await.unwrap();
+    one.store.delete_replica().await.unwrap();
     assert_eq!(two.store.replicas().await.unwrap().len(), 1);
 }

@@ -18,7 +18,7 @@ pub(crate) fn in_plain_words(error: &sqlx::Error) -> String {
 
 /// Whether the same write may succeed later: the server is at fault, not the statement or its
 /// values.
-pub(crate) fn may_pass(error: &sqlx::Error) -> bool {
+pub(crate) fn is_temporary(error: &sqlx::Error) -> bool {
     let code = code(error);
     // A missing privilege or table can be restored while the server runs.
     if matches!(code.as_str(), "42501" | "42P01") {

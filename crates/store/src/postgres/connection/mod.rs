@@ -14,7 +14,7 @@ use sqlx::postgres::{PgConnectOptions, PgListener};
 use sqlx::{ConnectOptions, Connection, PgConnection, PgPool};
 
 pub(super) use self::error_codes::is_unknown_transaction;
-pub(crate) use self::error_codes::{in_plain_words, is_contention, is_full, may_pass};
+pub(crate) use self::error_codes::{in_plain_words, is_contention, is_full, is_temporary};
 pub(crate) use self::pooler::refuse_pooler;
 use crate::StoreError;
 

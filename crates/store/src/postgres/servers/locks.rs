@@ -12,7 +12,7 @@ pub(crate) enum Lock {
     /// The longer sums: their maker must see every hour that others write.
     Sums,
     /// The states of the alert rules.
-    Turns,
+    AlertStates,
     /// Retention and the size limit.
     Upkeep,
 }
@@ -22,7 +22,7 @@ impl Lock {
         match self {
             Lock::Audit => "agentgazer.audit",
             Lock::Sums => "agentgazer.sums",
-            Lock::Turns => "agentgazer.turns",
+            Lock::AlertStates => "agentgazer.turns",
             Lock::Upkeep => "agentgazer.upkeep",
         }
     }

@@ -4,7 +4,7 @@ use model::{
     AgentId, AgentKeyId, BlockReason, CLIENT_WENT_AWAY, CallId, Event, EventType, NanoUsd, TextHash, Timestamp, Usage,
 };
 
-use crate::columns::{self, first_id, odd, signed, unsigned};
+use crate::columns::{self, first_id, invalid, signed, unsigned};
 use crate::database::{self, QueryBuilder, Row, dialect};
 use crate::{Page, PageRequest, Store, StoreError};
 
@@ -73,7 +73,7 @@ impl Store {
         // Ids sort by time: newest first without an index on the time.
         query.push(" order by id desc limit ").push_bind(page.rows());
         let rows = query.build().try_map(event_row).fetch_all(&self.readers).await?;
-        Ok(Page::of(rows, page, |row| row.event.id.to_string()).or_next(end.as_deref()))
+        Ok(Page::of(rows, page, |row| row.event.id.to_string()).or_continue_after(end.as_deref()))
     }
 
     /// The id of the last event that a page examines if no index finds its rows; `None` if it may
@@ -93,7 +93,7 @@ impl Store {
         if let Some(after) = after {
             query.push(" and id < ").push_bind(after.to_owned());
         }
-        query.push(" order by id desc limit 1 offset ").push_bind(i64::from(self.tuning.events_looked_at));
+        query.push(" order by id desc limit 1 offset ").push_bind(i64::from(self.tuning.examined_events));
         Ok(query.build().try_map(|row: Row| row.try_get("id")).fetch_optional(&self.readers).await?)
     }
 
@@ -185,10 +185,10 @@ pub(super) fn event_row(row: Row) -> Result<EventRow, sqlx::Error> {
     let block_reason: Option<&str> = row.try_get("block_reason")?;
     let credential: Option<String> = row.try_get("key_id")?;
     let event = Event {
-        id: CallId::parse(row.try_get("id")?).ok_or_else(|| odd("id"))?,
+        id: CallId::parse(row.try_get("id")?).ok_or_else(|| invalid("id"))?,
         agent: columns::agent_id(&row, "agent_id")?,
         epoch: columns::epoch(&row)?,
-        event_type: EventType::parse(row.try_get("event_type")?).ok_or_else(|| odd("event_type"))?,
+        event_type: EventType::parse(row.try_get("event_type")?).ok_or_else(|| invalid("event_type"))?,
         time: columns::timestamp(&row, "timestamp")?,
         conversation: row.try_get("conversation")?,
         provider: row.try_get("provider")?,

@@ -2,7 +2,7 @@
 
 use model::{CallId, Evidence, IncidentId, Likeness, Matched, MissingBodies, Timestamp};
 
-use crate::columns::{self, odd, unsigned};
+use crate::columns::{self, invalid, unsigned};
 use crate::database::{self, Row};
 use crate::evidence::unpack;
 use crate::{Store, StoreError};
@@ -129,7 +129,7 @@ impl Store {
 fn head(row: Row) -> Result<EvidenceHead, sqlx::Error> {
     let chars = |column: &str| row.try_get::<Option<i64>, _>(column).map(|count| count.map(unsigned));
     Ok(EvidenceHead {
-        call: CallId::parse(row.try_get("call_id")?).ok_or_else(|| odd("call_id"))?,
+        call: CallId::parse(row.try_get("call_id")?).ok_or_else(|| invalid("call_id"))?,
         time: columns::maybe_timestamp(&row, "timestamp")?,
         matched: serde_json::from_str(row.try_get("matched")?).unwrap_or_default(),
         alike: serde_json::from_str(row.try_get("alike")?).unwrap_or_default(),
@@ -155,10 +155,10 @@ fn missing(row: &Row) -> Result<Option<MissingBodies>, sqlx::Error> {
 
 fn evidence_row(row: Row) -> Result<EvidenceRow, sqlx::Error> {
     let body = |column| -> Result<Option<Vec<u8>>, sqlx::Error> {
-        row.try_get::<Option<&[u8]>, _>(column)?.map(|packed| unpack(packed).ok_or_else(|| odd(column))).transpose()
+        row.try_get::<Option<&[u8]>, _>(column)?.map(|packed| unpack(packed).ok_or_else(|| invalid(column))).transpose()
     };
     let evidence = Evidence {
-        call: CallId::parse(row.try_get("call_id")?).ok_or_else(|| odd("call_id"))?,
+        call: CallId::parse(row.try_get("call_id")?).ok_or_else(|| invalid("call_id"))?,
         time: columns::maybe_timestamp(&row, "timestamp")?,
         matched: serde_json::from_str(row.try_get("matched")?).unwrap_or_default(),
         alike: serde_json::from_str(row.try_get("alike")?).unwrap_or_default(),

@@ -102,7 +102,7 @@ impl Store {
         found.sort_unstable_by_key(|row| std::cmp::Reverse(row.event.id));
         found.dedup_by_key(|row| row.event.id);
         found.truncate(usize::try_from(search.rows).unwrap_or_default());
-        Ok(Page::of(found, page, |row| row.event.id.to_string()).or_next(search.end.as_deref()))
+        Ok(Page::of(found, page, |row| row.event.id.to_string()).or_continue_after(search.end.as_deref()))
     }
 
     /// The newest events of each agent whose id contains the text.

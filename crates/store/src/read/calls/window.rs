@@ -2,7 +2,7 @@
 
 use model::{AgentId, BlockReason, CallId, Fingerprint, Score, Timestamp, WindowKind};
 
-use crate::columns::{self, odd, unsigned};
+use crate::columns::{self, invalid, unsigned};
 use crate::database::{self, Row, dialect};
 use crate::{Store, StoreError};
 use model::fingerprint_bytes as fingerprint;
@@ -80,7 +80,7 @@ impl Store {
 
 fn window_call(row: Row) -> Result<WindowCall, sqlx::Error> {
     Ok(WindowCall {
-        call: CallId::parse(row.try_get("id")?).ok_or_else(|| odd("id"))?,
+        call: CallId::parse(row.try_get("id")?).ok_or_else(|| invalid("id"))?,
         time: columns::timestamp(&row, "timestamp")?,
         score: columns::score(&row)?,
     })

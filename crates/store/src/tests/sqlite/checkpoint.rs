@@ -2,7 +2,7 @@ use super::*;
 
 #[tokio::test]
 async fn long_write_ahead_log_is_checkpointed_and_restarts() {
-    let tuning = Tuning { longest_log: 1 << 20, log_look: Duration::from_millis(1), ..quick() };
+    let tuning = Tuning { longest_log: 1 << 20, log_interval: Duration::from_millis(1), ..quick() };
     let fixture = Fixture::with(tuning).await;
     let log = fixture.directory.path().join("data/agentgazer.db-wal");
     let length = || std::fs::metadata(&log).unwrap().len();

@@ -7,7 +7,7 @@ async fn limited() -> Fixture {
     let directory = tempfile::tempdir().unwrap();
     let mut config = config(&directory);
     config.max_size = Some(LIMIT);
-    let tuning = Tuning { size_look: Duration::from_millis(1), ..quick() };
+    let tuning = Tuning { size_interval: Duration::from_millis(1), ..quick() };
     let store = Store::open_tuned(config, tuning.clone()).await.unwrap();
     let (handle, inbox) = RecorderHandle::new(10_000);
     let (recorder, writer) = Recorder::start(store.clone(), inbox);

@@ -187,7 +187,7 @@ async fn failed_and_slow_calls_are_found_as_they_are_counted() {
 /// A page examines a bounded number of events; the next one continues where it stopped.
 #[tokio::test]
 async fn failed_and_slow_calls_are_looked_for_in_bounded_steps() {
-    let fixture = Fixture::with(Tuning { events_looked_at: 10, ..quick() }).await;
+    let fixture = Fixture::with(Tuning { examined_events: 10, ..quick() }).await;
     let mut events: Vec<Event> = (0..35).map(|_| call("agent")).collect();
     (events[0].status, events[20].latency_ms) = (Some(500), Some(60_000));
     let (failed, slow) = (events[0].id, events[20].id);

@@ -25,86 +25,53 @@ pub(super) type Outcome = Result<(Changed, Option<Notice>), Failure>;
 pub(super) async fn apply(transaction: &mut Connection<'_>, change: &Change, store: &Store) -> Outcome {
     match change {
         Change::Configure { agent, kill_switch, window_floor, at } => {
-            let new = NewAgent { id: agent, epoch: Epoch::default(), kill_switch, at: *at };
-            configure(transaction, new, *window_floor).await
+            configure(transaction, NewAgent::first_seen(agent, kill_switch, *at), *window_floor).await
         }
         Change::Activate { agent, epoch, by, at } => {
             let activated = activate(transaction, agent, *epoch, (*by, *at)).await?;
-            alerts::activated(transaction, agent, *at, store.config.grouping).await?;
+            alerts::queue_activation(transaction, agent, *at, store.config.grouping).await?;
             Ok(activated)
         }
         Change::SetPolicy { agent, policy, kill_switch, at } => {
-            let new = NewAgent { id: agent, epoch: Epoch::default(), kill_switch, at: *at };
-            set_policy(transaction, new, policy).await
+            set_policy(transaction, NewAgent::first_seen(agent, kill_switch, *at), policy).await
         }
         Change::ResetPolicy { agent } => reset_policy(transaction, agent.as_str()).await,
         Change::SetDefaultPolicy { policy: Some(policy) } => put_policy(transaction, ANY, policy).await,
         Change::SetDefaultPolicy { policy: None } => reset_policy(transaction, ANY).await,
         Change::Deactivate { agent, at } => deactivate(transaction, agent, *at).await,
         Change::Rename { agent, name } => rename(transaction, agent, name.as_deref()).await,
-        Change::DeleteAgent { agent } => {
-            let (counting, now) = ((&store.groups, &store.config.unpriced), store.config.clock.now());
-            group_spending::keep(transaction, agent, counting, now).await?;
-            changed_or_not_found(u64::from(deletion::delete_rest(transaction, agent).await?))
-        }
+        Change::DeleteAgent { agent } => delete_agent(transaction, agent, store).await,
         Change::PutProvider { provider } => put_provider(transaction, provider, &store.keys).await,
         Change::RemoveProvider { name } => remove_provider(transaction, name).await,
         Change::SetFeedback { incident, feedback } => set_feedback(transaction, *incident, *feedback).await,
         Change::DeleteIncident { incident } => delete_incident(transaction, *incident).await,
-        Change::AddExemption { row } => {
-            exemptions::add(transaction, row).await?;
-            Ok((Changed::Done, None))
-        }
-        Change::RemoveExemption { agent, id } => {
-            changed_or_not_found(u64::from(exemptions::remove(transaction, agent, *id).await?))
-        }
+        Change::AddExemption { row } => done(exemptions::add(transaction, row).await),
+        Change::RemoveExemption { agent, id } => found(exemptions::remove(transaction, agent, *id).await),
         Change::Access(change) => apply_access(transaction, change).await,
-        Change::PutSettings { settings } => {
-            crate::config::in_force::write(transaction, settings).await?;
-            Ok((Changed::Done, None))
-        }
+        Change::PutSettings { settings } => done(crate::config::in_force::write(transaction, settings).await),
         Change::PutSmtpServer { server } => {
-            settings::smtp::write(transaction, server.as_deref(), &store.keys).await?;
-            Ok((Changed::Done, None))
+            done(settings::smtp::write(transaction, server.as_deref(), &store.keys).await)
         }
         Change::SetRecording { agent, enabled } => {
-            settings::recording_switch::write(transaction, agent, *enabled).await?;
-            Ok((Changed::Done, None))
+            done(settings::recording_switch::write(transaction, agent, *enabled).await)
         }
-        Change::Alerts(change) => {
-            alerts::apply(transaction, change, store).await?;
-            Ok((Changed::Done, None))
-        }
-        Change::People(change) => {
-            people::apply(transaction, change).await?;
-            Ok((Changed::Done, None))
-        }
-        Change::Note(_) => Ok((Changed::Done, None)),
+        Change::Alerts(change) => done(alerts::apply(transaction, change, store).await),
+        Change::People(change) => done(people::apply(transaction, change).await),
+        Change::Note(_) => done::<Failure>(Ok(())),
     }
 }
 
 async fn apply_access(transaction: &mut Connection<'_>, change: &AccessChange) -> Outcome {
     match change {
-        AccessChange::AddKey { key } => agent_keys::add(transaction, key).await?,
-        AccessChange::RemoveKey { id } => {
-            return changed_or_not_found(u64::from(agent_keys::remove(transaction, *id).await?));
-        }
-        AccessChange::NoteKeyUses { uses } => agent_keys::note_uses(transaction, uses).await?,
-        AccessChange::PutGroup { group } => groups::put(transaction, group).await?,
-        AccessChange::StopGroup { name, at } => {
-            return changed_or_not_found(u64::from(groups::set_stopped(transaction, name, Some(*at)).await?));
-        }
-        AccessChange::ActivateGroup { name } => {
-            return changed_or_not_found(u64::from(groups::set_stopped(transaction, name, None).await?));
-        }
-        AccessChange::RemoveGroup { name } => {
-            return changed_or_not_found(u64::from(groups::remove(transaction, name).await?));
-        }
-        AccessChange::SetLabels { agent, labels } => {
-            return changed_or_not_found(u64::from(groups::set_labels(transaction, agent, labels).await?));
-        }
+        AccessChange::AddKey { key } => done(agent_keys::add(transaction, key).await),
+        AccessChange::RemoveKey { id } => found(agent_keys::remove(transaction, *id).await),
+        AccessChange::NoteKeyUses { uses } => done(agent_keys::note_uses(transaction, uses).await),
+        AccessChange::PutGroup { group } => done(groups::put(transaction, group).await),
+        AccessChange::StopGroup { name, at } => found(groups::set_stopped(transaction, name, Some(*at)).await),
+        AccessChange::ActivateGroup { name } => found(groups::set_stopped(transaction, name, None).await),
+        AccessChange::RemoveGroup { name } => found(groups::remove(transaction, name).await),
+        AccessChange::SetLabels { agent, labels } => found(groups::set_labels(transaction, agent, labels).await),
     }
-    Ok((Changed::Done, None))
 }
 
 async fn configure(transaction: &mut Connection<'_>, agent: NewAgent<'_>, window_floor: u64) -> Outcome {
@@ -143,13 +110,13 @@ async fn put_policy(transaction: &mut Connection<'_>, agent: &str, policy: &Poli
     .bind(json)
     .execute(transaction)
     .await?;
-    changed_or_not_found(1)
+    done::<Failure>(Ok(()))
 }
 
 async fn reset_policy(transaction: &mut Connection<'_>, agent: &str) -> Outcome {
     database::query("delete from policies where agent_id = $1").bind(agent).execute(transaction).await?;
     // An agent without its own policy already has the default.
-    changed_or_not_found(1)
+    done::<Failure>(Ok(()))
 }
 
 async fn activate(
@@ -222,12 +189,18 @@ async fn exists(transaction: &mut Connection<'_>, agent: &AgentId) -> Outcome {
         .bind(agent.as_str())
         .fetch_optional(transaction)
         .await?;
-    changed_or_not_found(known.map_or(0, |_| 1))
+    found::<sqlx::Error>(Ok(known.is_some()))
 }
 
 async fn rename(transaction: &mut Connection<'_>, agent: &AgentId, name: Option<&str>) -> Outcome {
     let query = database::query("update agents set name = $1 where id = $2").bind(name).bind(agent.as_str());
     changed_or_not_found(query.execute(transaction).await?.rows_affected())
+}
+
+async fn delete_agent(transaction: &mut Connection<'_>, agent: &AgentId, store: &Store) -> Outcome {
+    let (counting, now) = ((&store.groups, &store.config.unpriced), store.config.clock.now());
+    group_spending::keep(transaction, agent, counting, now).await?;
+    found(deletion::delete_rest(transaction, agent).await)
 }
 
 async fn put_provider(transaction: &mut Connection<'_>, provider: &Provider, keys: &KeyFile) -> Outcome {
@@ -246,7 +219,7 @@ async fn put_provider(transaction: &mut Connection<'_>, provider: &Provider, key
     .bind(key_id)
     .execute(transaction)
     .await?;
-    changed_or_not_found(1)
+    done::<Failure>(Ok(()))
 }
 
 async fn remove_provider(transaction: &mut Connection<'_>, name: &str) -> Outcome {
@@ -269,7 +242,17 @@ async fn delete_incident(transaction: &mut Connection<'_>, incident: IncidentId)
     changed_or_not_found(query.execute(transaction).await?.rows_affected())
 }
 
+/// The outcome of a change that watchers are not told of.
+fn done<E: Into<Failure>>(made: Result<(), E>) -> Outcome {
+    made.map(|()| (Changed::Done, None)).map_err(E::into)
+}
+
+/// The outcome of a change whose target may not exist.
+fn found<E: Into<Failure>>(exists: Result<bool, E>) -> Outcome {
+    if exists.map_err(E::into)? { done::<Failure>(Ok(())) } else { Err(StoreError::NotFound.into()) }
+}
+
 /// `NotFound` if no row was changed.
 fn changed_or_not_found(rows: u64) -> Outcome {
-    if rows == 0 { Err(StoreError::NotFound.into()) } else { Ok((Changed::Done, None)) }
+    found::<Failure>(Ok(rows > 0))
 }

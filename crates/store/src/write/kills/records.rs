@@ -5,7 +5,7 @@ use tokio::sync::broadcast;
 use tokio::time::Instant;
 
 use super::{Context, Pending, RecordExtent, Written};
-use crate::database::{Durability, is_full, may_pass};
+use crate::database::{Durability, is_full, is_temporary};
 use crate::servers::feed;
 use crate::write::Writer;
 use crate::write::notice::Notice;
@@ -37,7 +37,7 @@ impl Writer {
                     self.session.reset().await;
                     self.try_records(count, RecordExtent::WithoutEvidence).await?
                 }
-                Err(error) if !may_pass(&error) => {
+                Err(error) if !is_temporary(&error) => {
                     self.session.reset().await;
                     self.write_first_record().await?
                 }
@@ -57,7 +57,7 @@ impl Writer {
     async fn write_first_record(&mut self) -> Result<Vec<Written>, sqlx::Error> {
         for extent in [RecordExtent::Whole, RecordExtent::WithoutEvidence, RecordExtent::Bare] {
             match self.try_records(1, extent).await {
-                Err(error) if !may_pass(&error) => {
+                Err(error) if !is_temporary(&error) => {
                     tracing::error!("an incident cannot be written ({extent:?}): {error}");
                     self.session.reset().await;
                 }
