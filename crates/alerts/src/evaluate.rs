@@ -44,7 +44,7 @@ impl Evaluator {
                 _ = ticks.tick() => {}
                 _ = stop.changed() => return,
             }
-            if let Some(jump) = clock_watch.look() {
+            if let Some(jump) = clock_watch.check() {
                 // Time that did not pass does not count as an agent's silence.
                 started = jump.now;
             }
@@ -95,11 +95,11 @@ impl Evaluator {
 #[derive(Clone, Debug, PartialEq)]
 enum Finding {
     /// The condition holds.
-    Bad(AlertData),
+    Holds(AlertData),
     /// The condition does not hold.
-    Good,
+    Clear,
     /// The condition cannot be judged: the agent is inactive, or made no calls.
-    Nothing,
+    Unknown,
 }
 
 /// The next state of the alert: normal → firing → recovered.
@@ -115,21 +115,21 @@ fn transition(
     let past =
         |told_at: Timestamp, minutes: u32| now < told_at || now.millis_since(told_at) >= u64::from(minutes) * 60_000;
     match (state.filter(|state| state.firing), finding) {
-        (None, Finding::Bad(data)) => {
+        (None, Finding::Holds(data)) => {
             let cooled = state.is_none_or(|state| past(state.told_at, rule.cooldown_minutes));
             cooled.then_some(Transition::Begins(data))
         }
-        (Some(firing), Finding::Bad(data)) => {
+        (Some(firing), Finding::Holds(data)) => {
             let due = rule.repeat_minutes.is_some_and(|minutes| past(firing.told_at, minutes));
             due.then_some(Transition::Lasts(data))
         }
-        (Some(firing), Finding::Good) => {
+        (Some(firing), Finding::Clear) => {
             let (agent_id, rule_type) = (agent.clone(), rule.condition.rule_type());
             let data = RecoveredData { agent_id, rule_type, since: firing.since, incident_id: None };
             Some(Transition::Ends(rule.notify_recovery.then_some(AlertData::Recovered(data))))
         }
-        (Some(_), Finding::Nothing) => Some(Transition::Ends(None)),
-        (None, Finding::Good | Finding::Nothing) => None,
+        (Some(_), Finding::Unknown) => Some(Transition::Ends(None)),
+        (None, Finding::Clear | Finding::Unknown) => None,
     }
 }
 

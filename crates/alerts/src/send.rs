@@ -40,7 +40,7 @@ enum Verdict {
     /// Failed; the target may have asked for a pause.
     Failed(Option<Duration>),
     /// A retry would not help.
-    Hopeless,
+    Permanent,
     /// The target is gone for good.
     Gone,
 }
@@ -54,7 +54,7 @@ impl Sender {
         let outcome = match verdict {
             Verdict::Delivered => Outcome::Delivered,
             Verdict::Gone => Outcome::Gone,
-            Verdict::Hopeless => Outcome::GivenUp,
+            Verdict::Permanent => Outcome::GivenUp,
             Verdict::Failed(asked) => {
                 retry::next(delivery.tries + 1, now, asked, retry::chance()).map_or(Outcome::GivenUp, Outcome::Again)
             }
@@ -63,23 +63,25 @@ impl Sender {
     }
 
     async fn send(&self, channel: Option<&Channel>, delivery: &DeliveryRow) -> Sent {
-        let Some(channel) = channel else { return hopeless("the channel was deleted") };
+        let Some(channel) = channel else { return permanent_failure("the channel was deleted") };
         // A test shows whether a channel can be enabled again, so it is sent to a disabled one.
         if !channel.enabled && delivery.alert_type != model::AlertType::Test {
-            return hopeless("the channel is switched off");
+            return permanent_failure("the channel is switched off");
         }
         let Some(settings) = &channel.settings else {
-            return hopeless("the channel's settings cannot be decrypted: restore the key file or enter them again");
+            return permanent_failure(
+                "the channel's settings cannot be decrypted: restore the key file or enter them again",
+            );
         };
         let Some(message) = Message::of(delivery, &self.public_url) else {
-            return hopeless("the alert was written by another version and cannot be read");
+            return permanent_failure("the alert was written by another version and cannot be read");
         };
         if let ChannelSettings::Email { to } = settings {
             return self.mail(to, &message).await;
         }
         match post(settings, &message, self.clock.now()) {
             Some(post) => self.call(post, channel.kind).await,
-            None => hopeless("the channel's settings are not valid"),
+            None => permanent_failure("the channel's settings are not valid"),
         }
     }
 
@@ -87,10 +89,10 @@ impl Sender {
         let address = post.target.path_and_query();
         match self.egress.post(post).await {
             Ok(reply) => {
-                let sent = judged(&reply, kind, self.clock.now());
+                let sent = judge(&reply, kind, self.clock.now());
                 Sent { answer: hide_address(&sent.answer, &address), ..sent }
             }
-            Err(EgressError::Refused(why)) => hopeless(&why),
+            Err(EgressError::Refused(why)) => permanent_failure(&why),
             Err(EgressError::Failed(answer)) => Sent { status: None, answer, verdict: Verdict::Failed(None) },
         }
     }
@@ -98,7 +100,7 @@ impl Sender {
     async fn mail(&self, to: &[String], message: &Message) -> Sent {
         match self.mail.send(to, message).await {
             Mailed::Accepted(code, answer) => Sent { status: Some(code), answer, verdict: Verdict::Delivered },
-            Mailed::Rejected(status, answer) => Sent { status, answer, verdict: Verdict::Hopeless },
+            Mailed::Rejected(status, answer) => Sent { status, answer, verdict: Verdict::Permanent },
             Mailed::Failed(status, answer) => Sent { status, answer, verdict: Verdict::Failed(None) },
         }
     }
@@ -120,7 +122,7 @@ fn post(settings: &ChannelSettings, message: &Message, now: Timestamp) -> Option
 
 /// The meaning of an answer. Only 2xx is success: a redirect is not followed, so it delivered
 /// nothing.
-fn judged(reply: &Reply, kind: ChannelKind, now: Timestamp) -> Sent {
+fn judge(reply: &Reply, kind: ChannelKind, now: Timestamp) -> Sent {
     let taken = kind != ChannelKind::Telegram || chat::telegram_is_ok(&reply.body);
     let verdict = match reply.status {
         status if status.is_success() && taken => Verdict::Delivered,
@@ -146,8 +148,8 @@ fn asked_pause(reply: &Reply, kind: ChannelKind, now: Timestamp) -> Option<Durat
     })
 }
 
-fn hopeless(why: &str) -> Sent {
-    Sent { status: None, answer: why.to_owned(), verdict: Verdict::Hopeless }
+fn permanent_failure(why: &str) -> Sent {
+    Sent { status: None, answer: why.to_owned(), verdict: Verdict::Permanent }
 }
 
 /// An answer for display: one line of limited length.
@@ -174,10 +176,10 @@ mod tests {
         }
         let reply = Reply { status: StatusCode::from_u16(status).unwrap(), headers, body: body.into() };
         let noon = Timestamp::parse("2026-11-15T12:00:00Z").unwrap();
-        match judged(&reply, kind, noon).verdict {
+        match judge(&reply, kind, noon).verdict {
             Verdict::Delivered => ("delivered", None),
             Verdict::Failed(pause) => ("failed", pause.map(|pause| pause.as_secs())),
-            Verdict::Hopeless => ("hopeless", None),
+            Verdict::Permanent => ("hopeless", None),
             Verdict::Gone => ("gone", None),
         }
     }

@@ -88,7 +88,7 @@ impl Worker {
     /// After the clock was set back, pauses end when they would have ended before. After it was set
     /// forward, they end sooner.
     async fn follow_clock(&mut self) -> Result<(), StoreError> {
-        if let Some(jump) = self.clock_watch.look() {
+        if let Some(jump) = self.clock_watch.check() {
             self.set_back_ms += jump.expected.millis_since(jump.now);
         }
         if self.set_back_ms > 0 {
@@ -114,7 +114,7 @@ impl Worker {
         let running: HashSet<DeliveryId> =
             self.under_way.values().filter(|(channel, _)| *channel == id).map(|(_, delivery)| *delivery).collect();
         let channel = self.store.channel(id).await?.map(Arc::new);
-        let limit = channel.as_ref().map_or(1, |channel| at_a_time(channel.kind));
+        let limit = channel.as_ref().map_or(1, |channel| max_running(channel.kind));
         let now = self.clock.now();
         // One more than can be started shows whether several wait for the same digest.
         let mut due = self.store.due(id, now, limit + running.len() + 1).await?;
@@ -140,7 +140,7 @@ impl Worker {
 }
 
 /// The most deliveries that a channel has running: chats accept about one message a second.
-fn at_a_time(kind: ChannelKind) -> usize {
+fn max_running(kind: ChannelKind) -> usize {
     match kind {
         ChannelKind::Webhook => 4,
         ChannelKind::Email => 2,

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn agent_names() {
+    fn agent_names_are_checked() {
         for good in ["a", "7", "my-agent", "a.b_c-d:e@f", &"x".repeat(128)] {
             assert!(AgentId::parse(good).is_ok(), "{good}");
         }

@@ -87,7 +87,7 @@ fn overspent(
         let is_old =
             |it: &&AlertState| it.agent == agent && evaluated_period(rule, data.period, it.since) < data.period_start;
         let over = data.spent_usd >= data.amount_usd && !firing.iter().any(is_old);
-        (agent, if over { Finding::Bad(AlertData::Budget(data)) } else { Finding::Nothing })
+        (agent, if over { Finding::Holds(AlertData::Budget(data)) } else { Finding::Unknown })
     };
     spent.into_iter().map(finding).collect()
 }
@@ -111,7 +111,7 @@ fn near_their_budget(
         let policy = own.as_ref().unwrap_or(share.default);
         let since = since.remove(&agent);
         let finding = match share.reached(&agent, policy, &spending) {
-            Some(data) => Finding::Bad(AlertData::Budget(data)),
+            Some(data) => Finding::Holds(AlertData::Budget(data)),
             None => share.not_reached(policy, since),
         };
         findings.push((agent, finding));
@@ -141,10 +141,10 @@ impl BudgetThreshold<'_> {
 
     /// A recovery if the budget was raised since the alert; a new period ends it silently.
     fn not_reached(&self, policy: &Policy, since: Option<Timestamp>) -> Finding {
-        let Some(since) = since else { return Finding::Nothing };
+        let Some(since) = since else { return Finding::Unknown };
         let has_begun = |period: BudgetPeriod| {
             policy.budget(period).is_some() && policy.time_zone.period(period, self.now).start > since
         };
-        if BudgetPeriod::ALL.into_iter().any(has_begun) { Finding::Nothing } else { Finding::Good }
+        if BudgetPeriod::ALL.into_iter().any(has_begun) { Finding::Unknown } else { Finding::Clear }
     }
 }

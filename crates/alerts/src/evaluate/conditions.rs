@@ -47,7 +47,7 @@ async fn killed(store: &Store, firing: &[&AlertState]) -> Result<Vec<(AgentId, F
                 model: row.model,
                 action: row.kill_switch.action,
             };
-            findings.push((state.agent.clone(), Finding::Bad(AlertData::Loop(data))));
+            findings.push((state.agent.clone(), Finding::Holds(AlertData::Loop(data))));
         }
     }
     Ok(findings)
@@ -60,15 +60,40 @@ async fn silent(
     firing: &[&AlertState],
     (minutes, started, now): (u32, Timestamp, Timestamp),
 ) -> Result<Vec<(AgentId, Finding)>, StoreError> {
-    let span = i64::from(minutes) * 60_000;
-    let before = Timestamp::from_millis(now.as_millis() - span);
-    let mut agents: HashMap<AgentId, Option<AgentRow>> = HashMap::new();
+    let before = minutes_before(minutes, now);
+    let agents = silent_candidates(store, rule, firing, (minutes, started, now)).await?;
+    let finding = |agent: AgentId, row: Option<AgentRow>| {
+        let active = row.filter(|row| row.deactivation.is_none());
+        let finding = match active.and_then(|row| row.last_seen) {
+            None => Finding::Unknown,
+            Some(at) if at > before => Finding::Clear,
+            // Already announced, or silent for the whole span since the start.
+            Some(at) if started <= before || firing.iter().any(|state| state.agent == agent) => {
+                let data = SilenceData { agent_id: agent.clone(), last_seen: Some(at), minutes };
+                Finding::Holds(AlertData::Silence(data))
+            }
+            Some(_) => Finding::Unknown,
+        };
+        (agent, finding)
+    };
+    Ok(agents.into_iter().map(|(agent, row)| finding(agent, row)).collect())
+}
+
+/// The agents that may have been silent for `minutes`, as they are stored, and those whose alert is
+/// firing.
+async fn silent_candidates(
+    store: &Store,
+    rule: &AlertRule,
+    firing: &[&AlertState],
+    (minutes, started, now): (u32, Timestamp, Timestamp),
+) -> Result<HashMap<AgentId, Option<AgentRow>>, StoreError> {
+    let before = minutes_before(minutes, now);
+    let mut agents = HashMap::new();
     match &rule.scope {
         RuleScope::One(agent) => drop(agents.insert(agent.clone(), store.agent(agent).await?)),
         // Agents that were silent before the rule was created do not alert.
         RuleScope::All | RuleScope::Group { .. } if started <= before => {
-            let from = Timestamp::from_millis(rule.created_at.as_millis() - span);
-            let found = store.agents_last_seen(from, before).await?;
+            let found = store.agents_last_seen(minutes_before(minutes, rule.created_at), before).await?;
             let found = found.into_iter().filter(|row| rule.scope.includes(&row.id));
             agents.extend(found.map(|row| (row.id.clone(), Some(row))));
         }
@@ -79,21 +104,11 @@ async fn silent(
             agents.insert(state.agent.clone(), store.agent(&state.agent).await?);
         }
     }
-    let finding = |agent: AgentId, row: Option<AgentRow>| {
-        let active = row.filter(|row| row.deactivation.is_none());
-        let finding = match active.and_then(|row| row.last_seen) {
-            None => Finding::Nothing,
-            Some(at) if at > before => Finding::Good,
-            // Already announced, or silent for the whole span since the start.
-            Some(at) if started <= before || firing.iter().any(|state| state.agent == agent) => {
-                let data = SilenceData { agent_id: agent.clone(), last_seen: Some(at), minutes };
-                Finding::Bad(AlertData::Silence(data))
-            }
-            Some(_) => Finding::Nothing,
-        };
-        (agent, finding)
-    };
-    Ok(agents.into_iter().map(|(agent, row)| finding(agent, row)).collect())
+    Ok(agents)
+}
+
+fn minutes_before(minutes: u32, at: Timestamp) -> Timestamp {
+    Timestamp::from_millis(at.as_millis() - i64::from(minutes) * 60_000)
 }
 
 /// Agents whose share of failed calls is too high.
@@ -106,7 +121,7 @@ async fn failing(
     let mut findings = Vec::new();
     for state in firing {
         if !figures.iter().any(|figures| figures.agent == state.agent) {
-            findings.push((state.agent.clone(), Finding::Nothing));
+            findings.push((state.agent.clone(), Finding::Unknown));
         }
     }
     for figures in figures.into_iter().filter(|it| rule.scope.includes(&it.agent)) {
@@ -122,9 +137,9 @@ async fn failing(
             minutes,
         };
         let finding = match error_percent >= percent {
-            false => Finding::Good,
-            true if store.agent(&agent).await?.is_none_or(|row| row.deactivation.is_some()) => Finding::Nothing,
-            true => Finding::Bad(AlertData::ErrorRate(data)),
+            false => Finding::Clear,
+            true if store.agent(&agent).await?.is_none_or(|row| row.deactivation.is_some()) => Finding::Unknown,
+            true => Finding::Holds(AlertData::ErrorRate(data)),
         };
         findings.push((agent, finding));
     }

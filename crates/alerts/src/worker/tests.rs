@@ -191,7 +191,7 @@ async fn silent_target_delays_no_other_channel() {
     for _ in 0..20 {
         quick_got.recv().await.unwrap();
     }
-    for _ in 0..at_a_time(ChannelKind::Webhook) {
+    for _ in 0..max_running(ChannelKind::Webhook) {
         slow_got.recv().await.unwrap();
     }
     assert!(slow_got.try_recv().is_err(), "no more at a time than one target gets");

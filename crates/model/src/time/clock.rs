@@ -196,15 +196,15 @@ impl ClockWatch {
         ClockWatch { clock, last, last_awake }
     }
 
-    /// Whether the clock was set or the machine slept since the last look; cheap enough for every
+    /// Whether the clock was set or the machine slept since the last check; cheap enough for every
     /// call.
-    pub fn needs_look(&self) -> bool {
+    pub fn needs_check(&self) -> bool {
         let passed = self.clock.elapsed_awake().saturating_sub(self.last_awake);
         jump_after(self.last.0, passed, self.clock.now()).is_large()
     }
 
     /// Whether it was set since the last call.
-    pub fn look(&mut self) -> Option<ClockJump> {
+    pub fn check(&mut self) -> Option<ClockJump> {
         let (now, elapsed) = (self.clock.now(), self.clock.elapsed());
         let (before, then) = std::mem::replace(&mut self.last, (now, elapsed));
         self.last_awake = self.clock.elapsed_awake();
@@ -241,20 +241,20 @@ mod tests {
         let clock = Clock::manual(Timestamp(1_000_000_000));
         let mut watch = ClockWatch::new(clock.clone());
         clock.advance(7 * 86_400_000);
-        assert!(!watch.needs_look());
-        assert_eq!(watch.look(), None);
+        assert!(!watch.needs_check());
+        assert_eq!(watch.check(), None);
         clock.set_by(30_000);
-        assert!(!watch.needs_look());
-        assert_eq!(watch.look(), None, "clocks are corrected all the time");
+        assert!(!watch.needs_check());
+        assert_eq!(watch.check(), None, "clocks are corrected all the time");
         clock.set_by(-86_400_000);
         clock.advance(1_000);
-        assert!(watch.needs_look());
-        assert_eq!(watch.look().map(ClockJump::millis), Some(-86_400_000));
-        assert_eq!(watch.look(), None, "it is reported once");
-        assert!(!watch.needs_look());
+        assert!(watch.needs_check());
+        assert_eq!(watch.check().map(ClockJump::millis), Some(-86_400_000));
+        assert_eq!(watch.check(), None, "it is reported once");
+        assert!(!watch.needs_check());
         clock.set_by(86_400_000);
-        assert_eq!(watch.look().map(ClockJump::millis), Some(86_400_000));
-        assert_eq!(ClockWatch::new(Clock::System).look(), None);
+        assert_eq!(watch.check().map(ClockJump::millis), Some(86_400_000));
+        assert_eq!(ClockWatch::new(Clock::System).check(), None);
     }
 
     #[test]

@@ -57,11 +57,11 @@ impl Zone {
             }
             BudgetPeriod::Month => (today.first_of_month(), today.last_of_month()),
         };
-        Some(self.begins(first)?..self.begins(last.tomorrow().ok()?)?)
+        Some(self.start_of_day(first)?..self.start_of_day(last.tomorrow().ok()?)?)
     }
 
     /// The first moment of a day: not always midnight, because clocks may change then.
-    fn begins(&self, date: Date) -> Option<Timestamp> {
+    fn start_of_day(&self, date: Date) -> Option<Timestamp> {
         let begins = date.to_zoned(self.0.clone()).ok()?.start_of_day().ok()?;
         Some(Timestamp::from_millis(begins.timestamp().as_millisecond()))
     }

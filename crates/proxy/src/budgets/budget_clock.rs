@@ -15,7 +15,7 @@ impl BudgetClock {
     /// Moves the periods of all budgets with the clock, if it was set.
     pub(crate) fn check(&self, policies: &Policies) {
         let mut watch = self.0.lock();
-        if let Some(jump) = watch.look() {
+        if let Some(jump) = watch.check() {
             // Still locked: no call may be admitted in between.
             policies.set_clock(jump);
             tracing::warn!("{}", jump_message(jump));
@@ -25,8 +25,8 @@ impl BudgetClock {
     /// Like [`BudgetClock::check`], before a call is admitted: the check every second would come
     /// too late for it.
     pub(crate) fn check_for_call(&self, policies: &Policies) {
-        let needs_look = self.0.lock().needs_look();
-        if needs_look {
+        let needs_check = self.0.lock().needs_check();
+        if needs_check {
             self.check(policies);
         }
     }
