@@ -34,7 +34,7 @@ pub(crate) fn is_relayed(headers: &HeaderMap) -> bool {
 pub(crate) fn drop_hop_by_hop(headers: &mut HeaderMap) {
     // Found in one pass: most messages have one of them, or none.
     let mut ending: Vec<HeaderName> =
-        headers.iter().filter(|(name, value)| ends_here(name, value)).map(|(name, _)| name.clone()).collect();
+        headers.iter().filter(|(name, value)| is_hop_by_hop(name, value)).map(|(name, _)| name.clone()).collect();
     if ending.contains(&CONNECTION) {
         ending.extend(headers.get_all(CONNECTION).iter().flat_map(names_in));
     }
@@ -45,7 +45,7 @@ pub(crate) fn drop_hop_by_hop(headers: &mut HeaderMap) {
 
 /// Whether a header is always hop-by-hop. `Expect` is, because the body has been requested by then;
 /// `TE` is, unless it only accepts trailers.
-fn ends_here(name: &HeaderName, value: &HeaderValue) -> bool {
+fn is_hop_by_hop(name: &HeaderName, value: &HeaderValue) -> bool {
     match name.as_str() {
         "connection" | "transfer-encoding" | "upgrade" | "expect" => true,
         "keep-alive" | "proxy-connection" | "proxy-authenticate" | "proxy-authorization" => true,
@@ -130,7 +130,7 @@ pub(crate) fn has_foreign_transfer_coding(headers: &HeaderMap) -> bool {
 }
 
 /// Drops a `Content-Length` beside chunks: only the chunks delimit the body (RFC 9112, 6.3).
-pub(crate) fn drop_void_length(headers: &mut HeaderMap) {
+pub(crate) fn drop_ignored_length(headers: &mut HeaderMap) {
     if headers.contains_key(TRANSFER_ENCODING) {
         headers.remove(CONTENT_LENGTH);
     }
@@ -143,46 +143,12 @@ pub(crate) fn request_id(call: CallId) -> HeaderValue {
     HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""))
 }
 
-/// `4.0/10.0`: the score and the threshold.
+/// `4.0/10.0`: the score and the threshold. Whole numbers are formatted, because formatting an `f64`
+/// takes several times as long.
 pub(crate) fn loop_score(score: Score, threshold: f64) -> HeaderValue {
-    let mut text = Tail { bytes: [0; 48], length: 0 };
-    text.push_tenths(threshold);
-    text.push(b'/');
-    text.push_tenths(score.value);
-    HeaderValue::from_bytes(text.written()).unwrap_or(HeaderValue::from_static(""))
-}
-
-/// A short text, written backwards: every answer carries it, and formatting it would take ten times
-/// as long.
-struct Tail {
-    bytes: [u8; 48],
-    length: usize,
-}
-
-impl Tail {
-    fn push(&mut self, byte: u8) {
-        self.length += 1;
-        let place = self.bytes.len() - self.length;
-        self.bytes[place] = byte;
-    }
-
-    /// Adds `value` with one decimal.
-    fn push_tenths(&mut self, value: f64) {
-        let mut rest = (value * 10.0).round() as u64;
-        self.push(b'0' + (rest % 10) as u8);
-        self.push(b'.');
-        loop {
-            rest /= 10;
-            self.push(b'0' + (rest % 10) as u8);
-            if rest < 10 {
-                return;
-            }
-        }
-    }
-
-    fn written(&self) -> &[u8] {
-        &self.bytes[self.bytes.len() - self.length..]
-    }
+    let [score, threshold] = [score.value, threshold].map(|value| (value * 10.0).round() as u64);
+    let text = format!("{}.{}/{}.{}", score / 10, score % 10, threshold / 10, threshold % 10);
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static(""))
 }
 
 #[cfg(test)]

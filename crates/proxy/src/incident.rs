@@ -100,21 +100,21 @@ async fn incident(kill: Kill, state: IncidentState, event: &Event, matches: Matc
 
 /// Reads the calls that are cached, newest first, up to the limit of one incident.
 pub(crate) fn read_cached(core: &Core, calls: &[CallId]) -> Vec<Evidence> {
-    let mut room = MAX_BODIES;
+    let mut bytes_left = MAX_BODIES;
     let mut evidence = Vec::new();
     for call in calls.iter().rev() {
         let Some(kept) = core.evidence.get(*call) else { continue };
-        let Some(left) = room.checked_sub(kept.length()) else { break };
-        room = left;
+        let Some(left) = bytes_left.checked_sub(kept.length()) else { break };
+        bytes_left = left;
         let matched = MatchedCall { call: *call, matched: Vec::new(), alike: Vec::new() };
         evidence.extend(core.catch_panic.run(|| read(matched, &kept)));
     }
     evidence
 }
 
-/// Reads the newest calls first, up to `room` bytes, because the triggering call matters most. The
-/// order of the result stays.
-fn read_all(matches: Vec<Match>, started: CallId, mut room: usize) -> Vec<Evidence> {
+/// Reads the newest calls first, up to `bytes_left` bytes, because the triggering call matters most.
+/// The order of the result stays.
+fn read_all(matches: Vec<Match>, started: CallId, mut bytes_left: usize) -> Vec<Evidence> {
     let newest_first = matches.into_iter().rev().map(|(matched, kept)| {
         let Some(kept) = kept else {
             // Ids sort by time.
@@ -122,9 +122,9 @@ fn read_all(matches: Vec<Match>, started: CallId, mut room: usize) -> Vec<Eviden
             let time = matched.call.time();
             return without_bodies(matched, time, missing);
         };
-        match room.checked_sub(kept.length()) {
+        match bytes_left.checked_sub(kept.length()) {
             Some(left) => {
-                room = left;
+                bytes_left = left;
                 read(matched, &kept)
             }
             None => without_bodies(matched, Some(kept.time), MissingBodies::Budget),

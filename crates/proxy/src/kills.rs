@@ -44,7 +44,7 @@ impl Commit {
 
 impl Kills {
     /// Asks the guard. If it kills, calls that are refused from now on wait until that kill is
-    /// [`Kills::finish`].
+    /// finished ([`Kills::finish`]).
     pub(crate) fn decide(&self, decide: impl FnOnce() -> Decision) -> Decision {
         let _deciding = self.deciding.read();
         let decision = decide();

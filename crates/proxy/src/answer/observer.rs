@@ -144,9 +144,9 @@ impl io::Write for Sink {
             reader.feed(data);
         }
         if let Some(copy) = &mut self.copy {
-            let room = MAX_RESPONSE - copy.len();
-            copy.extend_from_slice(&data[..data.len().min(room)]);
-            self.is_cut |= data.len() > room;
+            let left = MAX_RESPONSE - copy.len();
+            copy.extend_from_slice(&data[..data.len().min(left)]);
+            self.is_cut |= data.len() > left;
         }
         Ok(data.len())
     }

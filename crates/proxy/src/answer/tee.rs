@@ -46,7 +46,7 @@ pub(crate) fn tee(
     mut connection: Connection,
 ) -> Response<Body> {
     let (mut parts, incoming) = answer.into_parts();
-    headers::drop_void_length(&mut parts.headers);
+    headers::drop_ignored_length(&mut parts.headers);
     let mut answering = Answering::begin(call, expected, &parts);
     headers::drop_hop_by_hop(&mut parts.headers);
     headers::drop_own(&mut parts.headers);

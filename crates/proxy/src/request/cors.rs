@@ -88,9 +88,9 @@ fn is_opened_as_page(headers: &HeaderMap) -> bool {
 }
 
 fn refused(origin: Option<&HeaderValue>) -> Stop {
-    static SAID: Once = Once::new();
+    static LOGGED: Once = Once::new();
     // A page can send any number of these, so they must not fill the log.
-    SAID.call_once(|| {
+    LOGGED.call_once(|| {
         tracing::warn!(
             ?origin,
             "refused a call from a web page; if the page may call, add its origin to proxy.allow_origins"
