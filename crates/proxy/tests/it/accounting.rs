@@ -3,14 +3,14 @@
 use model::{BlockReason, EventType, Outcome};
 
 use crate::provider::{FakeProvider, LAST_CHUNK, Step, chat_answer, chat_stream, chunk, stream_head, whole};
-use crate::rig::{CHAT, PROMPT, Rig, collect, config, post, question, streamed_question};
+use crate::test_proxy::{CHAT, PROMPT, TestProxy, collect, config, post, question, streamed_question};
 
 #[tokio::test]
 async fn call_is_recorded_with_every_known_field() {
     let provider = FakeProvider::sending(chat_answer("The import is repaired.")).await;
-    let mut rig = Rig::new(&provider).await;
-    let response = rig.ask(PROMPT).await;
-    let event = rig.event().await;
+    let mut proxy = TestProxy::new(&provider).await;
+    let response = proxy.ask(PROMPT).await;
+    let event = proxy.event().await;
     assert_eq!(response.headers()["x-agentgazer-request-id"], event.id.to_string());
     assert_eq!(event.event_type, EventType::LlmCall);
     assert_eq!(event.agent.as_str(), "bot");
@@ -28,10 +28,10 @@ async fn call_is_recorded_with_every_known_field() {
 #[tokio::test]
 async fn answer_is_scored_before_the_next_call() {
     let provider = FakeProvider::sending(chat_answer("The import is repaired and it will run tonight.")).await;
-    let rig = Rig::new(&provider).await;
+    let proxy = TestProxy::new(&provider).await;
     let mut scores = Vec::new();
     for _ in 0..4 {
-        scores.push(rig.ask(PROMPT).await.headers()["x-agentgazer-loop-score"].to_str().unwrap().to_owned());
+        scores.push(proxy.ask(PROMPT).await.headers()["x-agentgazer-loop-score"].to_str().unwrap().to_owned());
     }
     // One more similar prompt each time, and from the third call on one more similar answer.
     assert_eq!(scores, ["0.0/10.0", "1.0/10.0", "4.0/10.0", "7.0/10.0"]);
@@ -44,9 +44,9 @@ async fn a_stream_counts_as_answered_with_its_terminal_event() {
         vec![Step::Send(stream_head("text/event-stream")), Step::Send(events), Step::Hold]
     })
     .await;
-    let mut rig = Rig::new(&provider).await;
+    let mut proxy = TestProxy::new(&provider).await;
     // The client reads up to the terminal event and hangs up, as SDKs do.
-    let response = rig.begin(post(CHAT, streamed_question(PROMPT))).await;
+    let response = proxy.begin(post(CHAT, streamed_question(PROMPT))).await;
     let mut body = response.into_body();
     let mut read = Vec::new();
     while !read.ends_with(b"data: [DONE]\n\n") {
@@ -54,7 +54,7 @@ async fn a_stream_counts_as_answered_with_its_terminal_event() {
         read.extend(body.frame().await.unwrap().unwrap().into_data().unwrap());
     }
     drop(body);
-    let event = rig.event().await;
+    let event = proxy.event().await;
     assert_eq!((event.status, event.error), (Some(200), None));
     assert!(event.streamed);
     assert_eq!(event.fingerprint.unwrap().outcome, Outcome::Answered);
@@ -63,30 +63,30 @@ async fn a_stream_counts_as_answered_with_its_terminal_event() {
 #[tokio::test]
 async fn a_failed_call_has_no_response_hash() {
     let provider = FakeProvider::sending(whole("500 Oops", "application/json", r#"{"error":"no"}"#)).await;
-    let mut rig = Rig::new(&provider).await;
-    assert_eq!(rig.ask(PROMPT).await.status(), 500);
-    let fingerprint = rig.event().await.fingerprint.unwrap();
+    let mut proxy = TestProxy::new(&provider).await;
+    assert_eq!(proxy.ask(PROMPT).await.status(), 500);
+    let fingerprint = proxy.event().await.fingerprint.unwrap();
     assert_eq!((fingerprint.outcome, fingerprint.response), (Outcome::Failed, None));
 }
 
 #[tokio::test]
 async fn other_endpoints_are_recorded_but_not_scored() {
     let provider = FakeProvider::sending(whole("200 OK", "application/json", r#"{"data":[]}"#)).await;
-    let mut rig = Rig::new(&provider).await;
-    let response = rig.call(post("/agents/bot/openai/v1/embeddings", r#"{"input":"x"}"#)).await;
+    let mut proxy = TestProxy::new(&provider).await;
+    let response = proxy.call(post("/agents/bot/openai/v1/embeddings", r#"{"input":"x"}"#)).await;
     assert!(!response.headers().contains_key("x-agentgazer-loop-score"));
-    let event = rig.event().await;
+    let event = proxy.event().await;
     assert_eq!((event.status, event.score, event.error), (Some(200), None, None));
 }
 
 #[tokio::test]
 async fn unreadable_body_is_forwarded_and_recorded_as_unread() {
     let mut provider = FakeProvider::sending(whole("200 OK", "application/json", "{}")).await;
-    let mut rig = Rig::new(&provider).await;
-    let response = rig.call(post(CHAT, "{\"messages\": [")).await;
+    let mut proxy = TestProxy::new(&provider).await;
+    let response = proxy.call(post(CHAT, "{\"messages\": [")).await;
     assert_eq!(response.status(), 200);
     assert_eq!(provider.received().await.body, b"{\"messages\": [");
-    let event = rig.event().await;
+    let event = proxy.event().await;
     assert!(event.error.unwrap().starts_with("unread: "));
     assert_eq!(event.score, None);
 }
@@ -98,11 +98,11 @@ async fn texts_from_outside_are_recorded_up_to_a_length() {
         let events = chunk(format!("data: {answer}\n\n").as_bytes());
         let mut provider =
             FakeProvider::sending([&stream_head("text/event-stream"), &*events, LAST_CHUNK].concat()).await;
-        let mut rig = Rig::new(&provider).await;
+        let mut proxy = TestProxy::new(&provider).await;
         let body = streamed_question(PROMPT).replace("\"gpt-5-mini\"", asked);
-        rig.call(post(CHAT, body.clone())).await;
+        proxy.call(post(CHAT, body.clone())).await;
         assert_eq!(provider.received().await.body, body.as_bytes());
-        let event = rig.event().await;
+        let event = proxy.event().await;
         assert_eq!(event.model.map(|name| name.chars().count()), Some(model));
         assert_eq!(event.error.map(|text| text.chars().count()), error);
     };
@@ -114,13 +114,13 @@ async fn texts_from_outside_are_recorded_up_to_a_length() {
 #[tokio::test]
 async fn a_client_that_hangs_up_while_it_waits_cancels_the_call() {
     let mut provider = FakeProvider::new(|_| vec![Step::Hold]).await;
-    let mut rig = Rig::new(&provider).await;
-    let waiting = tokio::spawn(crate::rig::begin(rig.address, post(CHAT, question(PROMPT))));
+    let mut proxy = TestProxy::new(&provider).await;
+    let waiting = tokio::spawn(crate::test_proxy::begin(proxy.address, post(CHAT, question(PROMPT))));
     provider.received().await;
     waiting.abort();
     drop(waiting.await);
     provider.hung_up_on().await;
-    let event = rig.event().await;
+    let event = proxy.event().await;
     assert_eq!((event.status, event.error.as_deref()), (Some(499), Some("client went away")));
     assert_eq!(event.fingerprint.unwrap().outcome, Outcome::Failed);
 }
@@ -132,11 +132,11 @@ async fn a_client_that_hangs_up_inside_a_stream_cancels_the_call() {
         vec![Step::Send(stream_head("text/event-stream")), Step::Send(begun), Step::Hold]
     })
     .await;
-    let mut rig = Rig::new(&provider).await;
-    let response = rig.begin(post(CHAT, streamed_question(PROMPT))).await;
+    let mut proxy = TestProxy::new(&provider).await;
+    let response = proxy.begin(post(CHAT, streamed_question(PROMPT))).await;
     drop(response);
     provider.hung_up_on().await;
-    let event = rig.event().await;
+    let event = proxy.event().await;
     assert_eq!((event.status, event.error.as_deref()), (Some(200), Some("client went away")));
     let fingerprint = event.fingerprint.unwrap();
     assert_eq!((fingerprint.outcome, fingerprint.response), (Outcome::Failed, None));
@@ -151,11 +151,11 @@ async fn parallel_calls_each_keep_their_own_answer() {
         vec![Step::Send(stream_head("text/event-stream")), Step::Send(chunk(&events)), Step::Send(LAST_CHUNK.into())]
     })
     .await;
-    let mut rig = Rig::with(&provider, config(), Default::default()).await;
+    let mut proxy = TestProxy::with(&provider, config(), Default::default()).await;
     let asking = (10..60).map(|number| {
         let request = post(CHAT, streamed_question(&format!("task number {number} of many")));
-        let address = rig.address;
-        tokio::spawn(async move { (number, collect(crate::rig::begin(address, request).await).await) })
+        let address = proxy.address;
+        tokio::spawn(async move { (number, collect(crate::test_proxy::begin(address, request).await).await) })
     });
     let asking: Vec<_> = asking.collect();
     for answer in asking {
@@ -163,6 +163,6 @@ async fn parallel_calls_each_keep_their_own_answer() {
         assert!(String::from_utf8_lossy(response.body()).contains(&format!("\"{number}\"")));
     }
     for _ in 10..60 {
-        assert_eq!(rig.event().await.block_reason, None::<BlockReason>);
+        assert_eq!(proxy.event().await.block_reason, None::<BlockReason>);
     }
 }

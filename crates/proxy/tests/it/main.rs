@@ -2,20 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests may")]
 #![allow(unreachable_pub, reason = "nothing of a test binary is reachable")]
 
+mod access;
 mod accounting;
-mod agent_keys;
-mod client_forms;
-mod costs;
-mod faults;
-mod formats;
-mod framing;
-mod groups;
-mod identity;
+mod content;
 mod kills;
-mod pages;
-mod policies;
-mod provider;
-mod provider_errors;
-mod reading;
-mod refusals;
-mod rig;
+mod limits;
+mod support;
+mod transport;
+
+use support::{provider, test_proxy};

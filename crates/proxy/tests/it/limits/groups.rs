@@ -6,7 +6,7 @@ use http::StatusCode;
 use model::{AgentPattern, Clock, Group, Policy, PolicyChange};
 
 use crate::provider::{FakeProvider, chat_answer};
-use crate::rig::{PROMPT, Rig, begin, collect, json, post, question};
+use crate::test_proxy::{PROMPT, TestProxy, begin, collect, json, post, question};
 
 fn group(policy: &str) -> Arc<Group> {
     let policy = serde_json::from_str::<PolicyChange>(policy).unwrap().apply(&Policy::default()).unwrap();
@@ -14,8 +14,8 @@ fn group(policy: &str) -> Arc<Group> {
     Arc::new(Group { name: "team-a".to_owned(), agents, policy, ..Group::default() })
 }
 
-fn put(rig: &Rig, policy: &str) {
-    rig.guard.policies().put_group(group(policy), None, Clock::System.now());
+fn put(proxy: &TestProxy, policy: &str) {
+    proxy.guard.policies().put_group(group(policy), None, Clock::System.now());
 }
 
 fn path(agent: &str) -> String {
@@ -23,8 +23,8 @@ fn path(agent: &str) -> String {
 }
 
 /// Makes calls of many agents at once, and returns how many passed.
-async fn call_at_once(rig: &Rig, agents: usize) -> u64 {
-    let address = rig.address;
+async fn call_at_once(proxy: &TestProxy, agents: usize) -> u64 {
+    let address = proxy.address;
     let call = move |number: usize| async move {
         let request = post(&path(&format!("team-a:{number}")), question(&format!("{number}: {PROMPT}")));
         collect(begin(address, request).await).await
@@ -44,64 +44,64 @@ async fn call_at_once(rig: &Rig, agents: usize) -> u64 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn rate_of_a_group_is_shared_by_its_agents() {
     let provider = FakeProvider::sending(chat_answer("hi")).await;
-    let rig = Rig::new(&provider).await;
-    put(&rig, r#"{"rate_limits":[{"provider":"*","requests_per_minute":7}]}"#);
-    assert_eq!((call_at_once(&rig, 60).await, provider.calls()), (7, 7));
-    let refused = rig.call(post(&path("x"), question(PROMPT))).await;
+    let proxy = TestProxy::new(&provider).await;
+    put(&proxy, r#"{"rate_limits":[{"provider":"*","requests_per_minute":7}]}"#);
+    assert_eq!((call_at_once(&proxy, 60).await, provider.calls()), (7, 7));
+    let refused = proxy.call(post(&path("x"), question(PROMPT))).await;
     assert_eq!(
         (json(&refused)["block_reason"].as_str(), json(&refused)["group"].as_str()),
         (Some("rate_limited"), Some("team-a"))
     );
-    assert_eq!(rig.call(post(&path("other"), question(PROMPT))).await.status(), 200);
+    assert_eq!(proxy.call(post(&path("other"), question(PROMPT))).await.status(), 200);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn budget_of_a_group_is_shared_by_its_agents() {
     let provider = FakeProvider::sending(chat_answer("hi")).await;
-    let rig = Rig::new(&provider).await;
+    let proxy = TestProxy::new(&provider).await;
     // As many calls pass as the budget pays for, and one more: the last may exceed it.
-    put(&rig, r#"{"budget_daily_usd":1000}"#);
-    assert_eq!(rig.call(post(&path("x"), question(PROMPT))).await.status(), 200);
-    let of_one = rig.guard.policies().group("team-a").unwrap().limits.spent(Clock::System.now())[0].nanos();
+    put(&proxy, r#"{"budget_daily_usd":1000}"#);
+    assert_eq!(proxy.call(post(&path("x"), question(PROMPT))).await.status(), 200);
+    let of_one = proxy.guard.policies().group("team-a").unwrap().limits.spent(Clock::System.now())[0].nanos();
     assert!(of_one > 0);
-    put(&rig, &format!(r#"{{"budget_daily_usd":{}}}"#, (of_one * 10 + of_one / 2) as f64 / 1e9));
-    assert_eq!(call_at_once(&rig, 80).await, 10, "eleven with the first");
-    let spent = rig.guard.policies().group("team-a").unwrap().limits.spent(Clock::System.now())[0].nanos();
+    put(&proxy, &format!(r#"{{"budget_daily_usd":{}}}"#, (of_one * 10 + of_one / 2) as f64 / 1e9));
+    assert_eq!(call_at_once(&proxy, 80).await, 10, "eleven with the first");
+    let spent = proxy.guard.policies().group("team-a").unwrap().limits.spent(Clock::System.now())[0].nanos();
     assert_eq!(spent, of_one * 11);
-    let refused = rig.call(post(&path("x"), question(PROMPT))).await;
+    let refused = proxy.call(post(&path("x"), question(PROMPT))).await;
     assert_eq!(
         (json(&refused)["block_reason"].as_str(), json(&refused)["group"].as_str()),
         (Some("budget_exceeded"), Some("team-a"))
     );
-    assert_eq!(rig.call(post(&path("other"), question(PROMPT))).await.status(), 200);
+    assert_eq!(proxy.call(post(&path("other"), question(PROMPT))).await.status(), 200);
 }
 
 #[tokio::test]
 async fn call_refused_by_the_group_costs_its_agent_nothing() {
     let provider = FakeProvider::sending(chat_answer("hi")).await;
-    let rig = Rig::new(&provider).await;
+    let proxy = TestProxy::new(&provider).await;
     let x = model::AgentId::parse("x").unwrap();
     let own = r#"{"rate_limits":[{"provider":"*","requests_per_minute":3}]}"#;
     let own = serde_json::from_str::<PolicyChange>(own).unwrap().apply(&Policy::default()).unwrap();
-    rig.guard.policies().put(&x, own, None, Clock::System.now());
-    put(&rig, r#"{"budget_daily_usd":0}"#);
+    proxy.guard.policies().put(&x, own, None, Clock::System.now());
+    put(&proxy, r#"{"budget_daily_usd":0}"#);
     for _ in 0..5 {
-        let refused = rig.call(post(&path("x"), question(PROMPT))).await;
+        let refused = proxy.call(post(&path("x"), question(PROMPT))).await;
         assert_eq!(json(&refused)["block_reason"], "budget_exceeded");
     }
-    rig.guard.policies().remove_group("team-a");
-    assert_eq!(rig.call(post(&path("x"), question(PROMPT))).await.status(), 200);
+    proxy.guard.policies().remove_group("team-a");
+    assert_eq!(proxy.call(post(&path("x"), question(PROMPT))).await.status(), 200);
 }
 
 #[tokio::test]
 async fn refusal_outside_the_hours_of_a_group_names_it() {
     let provider = FakeProvider::sending(chat_answer("hi")).await;
-    let rig = Rig::new(&provider).await;
+    let proxy = TestProxy::new(&provider).await;
     // Three days from now, whenever that is.
     let day = (model::Zone::default().weekday_and_minute(Clock::System.now()).0 as usize + 3) % 7;
     let day = model::Weekday::ALL[day].as_str();
-    put(&rig, &format!(r#"{{"allowed_hours":[{{"days":["{day}"],"from":"00:00","to":"24:00"}}]}}"#));
-    let refused = json(&rig.call(post(&path("x"), question(PROMPT))).await);
+    put(&proxy, &format!(r#"{{"allowed_hours":[{{"days":["{day}"],"from":"00:00","to":"24:00"}}]}}"#));
+    let refused = json(&proxy.call(post(&path("x"), question(PROMPT))).await);
     assert_eq!((&refused["block_reason"], &refused["group"]), (&"outside_hours".into(), &"team-a".into()));
     // The agent's own policy is not what has to be changed.
     let message = refused["error"]["message"].as_str().unwrap();

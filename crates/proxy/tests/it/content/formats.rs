@@ -10,7 +10,7 @@ use model::{Action, Counting, Event, KillSwitch};
 use serde_json::{Value, json};
 
 use crate::provider::{FakeProvider, Received, Step, whole};
-use crate::rig::{CHAT, PROMPT, Rig, armed, config, json, post, question};
+use crate::test_proxy::{CHAT, PROMPT, TestProxy, config, enabled_kill_switch, json, post, question};
 
 const RESPONSES: &str = "/agents/bot/openai/v1/responses";
 
@@ -33,20 +33,20 @@ fn step_after(number: usize, output: &str) -> Request<Full<Bytes>> {
     post(RESPONSES, json!({ "previous_response_id": format!("resp_{number}"), "input": output }).to_string())
 }
 
-async fn event_of(rig: &mut Rig, request: Request<Full<Bytes>>) -> Event {
-    rig.call(request).await;
-    rig.event().await
+async fn event_of(proxy: &mut TestProxy, request: Request<Full<Bytes>>) -> Event {
+    proxy.call(request).await;
+    proxy.event().await
 }
 
 #[tokio::test]
 async fn continued_response_belongs_to_its_turn() {
     let provider = chain_provider(|number| json!({ "n": number })).await;
-    let mut rig = Rig::new(&provider).await;
-    let first = event_of(&mut rig, post(RESPONSES, json!({ "input": PROMPT }).to_string())).await;
-    let second = event_of(&mut rig, step_after(1, "one")).await;
-    let third = event_of(&mut rig, step_after(2, "two")).await;
+    let mut proxy = TestProxy::new(&provider).await;
+    let first = event_of(&mut proxy, post(RESPONSES, json!({ "input": PROMPT }).to_string())).await;
+    let second = event_of(&mut proxy, step_after(1, "one")).await;
+    let third = event_of(&mut proxy, step_after(2, "two")).await;
     let asked = json!({ "previous_response_id": "resp_3", "input": "Now do something else entirely" });
-    let fourth = event_of(&mut rig, post(RESPONSES, asked.to_string())).await;
+    let fourth = event_of(&mut proxy, post(RESPONSES, asked.to_string())).await;
 
     let prints = [&first, &second, &third, &fourth].map(|event| event.fingerprint.unwrap());
     assert!([&second, &third, &fourth].iter().all(|event| event.conversation == first.conversation));
@@ -60,18 +60,18 @@ async fn continued_response_belongs_to_its_turn() {
 #[tokio::test]
 async fn item_reference_is_resolved_to_its_tool_call() {
     let provider = chain_provider(|number| json!({ "n": number })).await;
-    let mut rig = Rig::new(&provider).await;
+    let mut proxy = TestProxy::new(&provider).await;
     let user = json!({ "role": "user", "content": PROMPT });
     let step = |number: usize| {
         let reference = json!({ "type": "item_reference", "id": format!("fc_{number}") });
         [reference, json!({ "type": "function_call_output", "call_id": format!("call_{number}"), "output": "same" })]
     };
-    event_of(&mut rig, post(RESPONSES, json!({ "input": [user] }).to_string())).await;
+    event_of(&mut proxy, post(RESPONSES, json!({ "input": [user] }).to_string())).await;
     let mut input = vec![user];
     let mut prints = Vec::new();
     for number in 1..=3 {
         input.extend(step(number));
-        let event = event_of(&mut rig, post(RESPONSES, json!({ "input": input }).to_string())).await;
+        let event = event_of(&mut proxy, post(RESPONSES, json!({ "input": input }).to_string())).await;
         prints.push(event.fingerprint.unwrap());
     }
     assert!(prints.iter().all(|print| print.tools.is_some()));
@@ -81,12 +81,12 @@ async fn item_reference_is_resolved_to_its_tool_call() {
 #[tokio::test]
 async fn calls_of_a_stored_conversation_belong_to_it() {
     let provider = chain_provider(|number| json!({ "n": number })).await;
-    let mut rig = Rig::new(&provider).await;
+    let mut proxy = TestProxy::new(&provider).await;
     let asks =
         |input: Value| post(RESPONSES, json!({ "conversation": { "id": "conv_1" }, "input": input }).to_string());
-    let first = event_of(&mut rig, asks(json!(PROMPT))).await;
+    let first = event_of(&mut proxy, asks(json!(PROMPT))).await;
     let output = json!([{ "type": "function_call_output", "call_id": "call_1", "output": "one" }]);
-    let second = event_of(&mut rig, asks(output)).await;
+    let second = event_of(&mut proxy, asks(output)).await;
     assert_eq!((first.conversation.as_deref(), second.conversation.as_deref()), (Some("conv_1"), Some("conv_1")));
     let (first, second) = (first.fingerprint.unwrap(), second.fingerprint.unwrap());
     assert_eq!((second.turn, second.prompt), (first.turn, first.prompt));
@@ -94,17 +94,17 @@ async fn calls_of_a_stored_conversation_belong_to_it() {
 }
 
 fn adaptive() -> KillSwitch {
-    KillSwitch { counting: Counting::Adaptive, threshold: 10.0, ..armed(Action::Deactivate) }
+    KillSwitch { counting: Counting::Adaptive, threshold: 10.0, ..enabled_kill_switch(Action::Deactivate) }
 }
 
 #[tokio::test]
 async fn looping_chain_is_killed_and_progressing_chain_is_not() {
     let provider = chain_provider(|_| json!({ "command": "cat build.log" })).await;
-    let rig = Rig::with(&provider, config(), adaptive()).await;
-    rig.call(post(RESPONSES, json!({ "input": PROMPT }).to_string())).await;
+    let proxy = TestProxy::with(&provider, config(), adaptive()).await;
+    proxy.call(post(RESPONSES, json!({ "input": PROMPT }).to_string())).await;
     let mut killed_at = None;
     for number in 1..20 {
-        if rig.call(step_after(number, "No such file or directory, nothing was changed")).await.status() == 400 {
+        if proxy.call(step_after(number, "No such file or directory, nothing was changed")).await.status() == 400 {
             killed_at = Some(number);
             break;
         }
@@ -112,12 +112,12 @@ async fn looping_chain_is_killed_and_progressing_chain_is_not() {
     assert!(killed_at.is_some_and(|number| number < 10), "{killed_at:?}");
 
     let provider = chain_provider(|number| json!({ "command": format!("cat module_{number}/source.rs") })).await;
-    let rig = Rig::with(&provider, config(), adaptive()).await;
-    rig.call(post(RESPONSES, json!({ "input": PROMPT }).to_string())).await;
+    let proxy = TestProxy::with(&provider, config(), adaptive()).await;
+    proxy.call(post(RESPONSES, json!({ "input": PROMPT }).to_string())).await;
     let words = ["alpha", "beta", "gamma", "delta", "omega"];
     for number in 1..40 {
         let output = format!("{} {} uses {}", words[number % 5], words[number / 5 % 5], words[number / 25]);
-        assert_eq!(rig.call(step_after(number, &output)).await.status(), 200, "{number}");
+        assert_eq!(proxy.call(step_after(number, &output)).await.status(), 200, "{number}");
     }
 }
 
@@ -125,9 +125,10 @@ async fn looping_chain_is_killed_and_progressing_chain_is_not() {
 async fn gemini_paths_name_the_model_and_select_streaming() {
     let answer = json!({ "candidates": [{ "content": { "parts": [{ "text": "Hi" }] }, "finishReason": "STOP" }], "usageMetadata": { "promptTokenCount": 7 } });
     let provider = FakeProvider::sending(whole("200 OK", "application/json", format!("[{answer}]"))).await;
-    let mut rig = Rig::new(&provider).await;
+    let mut proxy = TestProxy::new(&provider).await;
     let body = json!({ "contents": [{ "parts": [{ "text": PROMPT }] }] }).to_string();
-    let event = event_of(&mut rig, post("/agents/bot/google/v1beta/models/gemini-3:streamGenerateContent", body)).await;
+    let event =
+        event_of(&mut proxy, post("/agents/bot/google/v1beta/models/gemini-3:streamGenerateContent", body)).await;
     assert_eq!((event.model.as_deref(), event.streamed, event.usage.input), (Some("gemini-3"), true, Some(7)));
     assert!(event.fingerprint.unwrap().response.is_some());
 }
@@ -135,8 +136,8 @@ async fn gemini_paths_name_the_model_and_select_streaming() {
 #[tokio::test]
 async fn errors_have_the_format_of_the_endpoint() {
     let provider = FakeProvider::sending(whole("200 OK", "application/json", "{}")).await;
-    let rig = Rig::new(&provider).await;
-    rig.guard.deactivate(&model::AgentId::parse("bot").unwrap(), model::Timestamp::from_millis(1));
+    let proxy = TestProxy::new(&provider).await;
+    proxy.guard.deactivate(&model::AgentId::parse("bot").unwrap(), model::Timestamp::from_millis(1));
     for (path, pointer) in [
         ("/agents/bot/openai/v1/messages", "/error/type"),
         ("/agents/bot/openai/v1/responses", "/error/code"),
@@ -144,11 +145,11 @@ async fn errors_have_the_format_of_the_endpoint() {
         ("/agents/bot/anthropic/v1beta/models/g:generateContent", "/error/status"),
         ("/agents/bot/google/v1beta/models/g:countTokens", "/error/status"),
     ] {
-        let refused = rig.call(post(path, "{}")).await;
+        let refused = proxy.call(post(path, "{}")).await;
         assert_eq!(refused.status(), if path.ends_with("/messages") { 403 } else { 400 }, "{path}");
         assert!(json(&refused).pointer(pointer).is_some_and(Value::is_string), "{path}: {}", json(&refused));
     }
-    let ollama = rig.call(post("/agents/bot/openai/api/chat", "{}")).await;
+    let ollama = proxy.call(post("/agents/bot/openai/api/chat", "{}")).await;
     assert!(json(&ollama)["error"].is_string());
 }
 
@@ -160,16 +161,16 @@ fn upgrade(path: &str, protocol: &str) -> Request<Full<Bytes>> {
 #[tokio::test]
 async fn a_websocket_is_refused_in_the_caller_s_format_whatever_its_agent_s_state() {
     let provider = FakeProvider::sending("").await;
-    let rig = Rig::new(&provider).await;
+    let proxy = TestProxy::new(&provider).await;
     for is_inactive in [false, true] {
         for path in ["/agents/bot/openai/v1/responses", "/agents/bot/openai/v1/realtime", "/agents/bot/google/ws/live"]
         {
-            let refused = rig.call(upgrade(path, "websocket")).await;
+            let refused = proxy.call(upgrade(path, "websocket")).await;
             assert_eq!((refused.status().as_u16(), &refused.headers()["upgrade"]), (426, &"HTTP/1.1".parse().unwrap()));
             assert!(json(&refused)["error"]["message"].is_string());
         }
         if !is_inactive {
-            rig.guard.deactivate(&model::AgentId::parse("bot").unwrap(), model::Timestamp::from_millis(1));
+            proxy.guard.deactivate(&model::AgentId::parse("bot").unwrap(), model::Timestamp::from_millis(1));
         }
     }
     assert_eq!(provider.calls(), 0);
@@ -178,8 +179,8 @@ async fn a_websocket_is_refused_in_the_caller_s_format_whatever_its_agent_s_stat
 #[tokio::test]
 async fn other_upgrades_are_ignored() {
     let mut provider = FakeProvider::sending(whole("200 OK", "application/json", "{}")).await;
-    let rig = Rig::new(&provider).await;
-    assert_eq!(rig.call(upgrade("/agents/bot/openai/v1/models", "h2c")).await.status(), 200);
+    let proxy = TestProxy::new(&provider).await;
+    assert_eq!(proxy.call(upgrade("/agents/bot/openai/v1/models", "h2c")).await.status(), 200);
     let received = provider.received().await;
     assert!(received.header("upgrade").is_empty() && received.header("connection").is_empty());
 }
@@ -188,8 +189,8 @@ async fn other_upgrades_are_ignored() {
 async fn unrequested_upgrade_by_the_provider_is_refused() {
     let provider =
         FakeProvider::sending("HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n").await;
-    let rig = Rig::new(&provider).await;
-    assert_eq!(rig.ask(PROMPT).await.status(), 502);
+    let proxy = TestProxy::new(&provider).await;
+    assert_eq!(proxy.ask(PROMPT).await.status(), 502);
 }
 
 #[tokio::test]
@@ -200,13 +201,13 @@ async fn brotli_bodies_are_forwarded_unchanged_and_read() {
         answer.len()
     );
     let mut provider = FakeProvider::sending([head.as_bytes(), &answer].concat()).await;
-    let mut rig = Rig::new(&provider).await;
+    let mut proxy = TestProxy::new(&provider).await;
     let asked = brotli(question(PROMPT).as_bytes());
     let mut request = post(CHAT, asked.clone());
     request.headers_mut().insert("content-encoding", "br".parse().unwrap());
-    assert_eq!(rig.call(request).await.body(), &answer);
+    assert_eq!(proxy.call(request).await.body(), &answer);
     assert_eq!(provider.received().await.body, asked);
-    let print = rig.event().await.fingerprint.unwrap();
+    let print = proxy.event().await.fingerprint.unwrap();
     assert!(print.prompt.is_some() && print.response.is_some());
 }
 
@@ -219,10 +220,10 @@ fn brotli(plain: &[u8]) -> Vec<u8> {
 #[tokio::test]
 async fn housekeeping_of_a_client_passes_unscored() {
     let provider = FakeProvider::sending(whole("200 OK", "application/json", "{}")).await;
-    let mut rig = Rig::new(&provider).await;
+    let mut proxy = TestProxy::new(&provider).await;
     let mut request = post(RESPONSES, json!({ "input": PROMPT }).to_string());
     request.headers_mut().insert("user-agent", "codex_cli_rs/0.166.0".parse().unwrap());
     request.headers_mut().insert("x-openai-subagent", "compact".parse().unwrap());
-    let event = event_of(&mut rig, request).await;
+    let event = event_of(&mut proxy, request).await;
     assert_eq!((event.status, event.score), (Some(200), None));
 }

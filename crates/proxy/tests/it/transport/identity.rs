@@ -7,7 +7,7 @@ use model::{Format, Provider};
 use proptest::prelude::*;
 
 use crate::provider::{FakeProvider, LAST_CHUNK, Step, chat_answer, chat_stream, chunk, stream_head, whole};
-use crate::rig::{CHAT, PROMPT, Rig, post, question, streamed_question};
+use crate::test_proxy::{CHAT, PROMPT, TestProxy, post, question, streamed_question};
 
 /// The offsets at which to cut the stream, from a header of the request: the provider sees nothing
 /// else of the test.
@@ -37,13 +37,13 @@ async fn a_stream_cut_at_any_offset_arrives_as_it_was_sent() {
         vec![Step::Send(stream_head("text/event-stream")), Step::Send(in_chunks(&sent, &cuts(&received.head)))]
     })
     .await;
-    let mut rig = Rig::new(&provider).await;
+    let mut proxy = TestProxy::new(&provider).await;
     for cut in 1..events.len() {
         let mut request = post(CHAT, streamed_question(PROMPT));
         request.headers_mut().insert("x-cuts", cut.to_string().parse().unwrap());
-        let response = rig.call(request).await;
+        let response = proxy.call(request).await;
         assert_eq!(response.body(), &events, "cut at {cut}");
-        let event = rig.event().await;
+        let event = proxy.event().await;
         assert_eq!((event.status, event.error), (Some(200), None), "cut at {cut}");
         assert!(event.fingerprint.unwrap().response.is_some(), "cut at {cut}");
     }
@@ -63,9 +63,9 @@ proptest! {
         runtime.block_on(async move {
             let answer = [stream_head("application/octet-stream"), in_chunks(&response, &cuts)].concat();
             let mut provider = FakeProvider::sending(answer).await;
-            let rig = Rig::new(&provider).await;
+            let proxy = TestProxy::new(&provider).await;
             let path = if is_chat { CHAT } else { "/agents/bot/openai/v1/files" };
-            let answered = rig.call(post(path, request.clone())).await;
+            let answered = proxy.call(post(path, request.clone())).await;
             assert_eq!(answered.body(), &response);
             assert_eq!(provider.received().await.body, request);
         });
@@ -75,10 +75,10 @@ proptest! {
 #[tokio::test]
 async fn path_and_query_are_forwarded_as_written() {
     let mut provider = FakeProvider::sending(whole("200 OK", "application/json", "{}")).await;
-    let rig = Rig::new(&provider).await;
+    let proxy = TestProxy::new(&provider).await;
     for target in ["/v1/models?limit=2&after=a%20b", "//v1/%2ehidden/x;y=1", "/v1/files/a%2Fb?", "/"] {
         let request = Request::get(format!("/agents/bot/openai{target}")).header("host", "localhost");
-        rig.call(request.body(Full::default()).unwrap()).await;
+        proxy.call(request.body(Full::default()).unwrap()).await;
         assert_eq!(provider.received().await.line(), format!("GET {target} HTTP/1.1"));
     }
 }
@@ -86,10 +86,10 @@ async fn path_and_query_are_forwarded_as_written() {
 #[tokio::test]
 async fn a_call_that_names_only_the_provider_goes_to_its_chat_endpoint() {
     let mut provider = FakeProvider::sending(chat_answer("hi")).await;
-    let mut rig = Rig::new(&provider).await;
-    rig.call(post("/agents/bot/openai", question(PROMPT))).await;
+    let mut proxy = TestProxy::new(&provider).await;
+    proxy.call(post("/agents/bot/openai", question(PROMPT))).await;
     assert_eq!(provider.received().await.line(), "POST /v1/chat/completions HTTP/1.1");
-    assert!(rig.event().await.score.is_some());
+    assert!(proxy.event().await.score.is_some());
 }
 
 #[tokio::test]
@@ -97,7 +97,7 @@ async fn hop_by_hop_headers_are_dropped_and_all_others_forwarded() {
     let answer = "HTTP/1.1 418 Short and stout\r\nconnection: keep-alive, x-hop\r\nx-hop: 1\r\nkeep-alive: timeout=5\r\n\
         set-cookie: a=1\r\nset-cookie: b=2\r\nx-request-id: req_7\r\ncontent-length: 2\r\n\r\n{}";
     let mut provider = FakeProvider::sending(answer).await;
-    let rig = Rig::new(&provider).await;
+    let proxy = TestProxy::new(&provider).await;
     let request = Request::builder()
         .method(Method::POST)
         .uri(CHAT)
@@ -112,7 +112,7 @@ async fn hop_by_hop_headers_are_dropped_and_all_others_forwarded() {
         .header("x-twice", "2")
         .body(Full::from(question(PROMPT)))
         .unwrap();
-    let response = rig.call(request).await;
+    let response = proxy.call(request).await;
 
     let received = provider.received().await;
     assert_eq!(received.header("host"), [provider.address.to_string()]);
@@ -136,16 +136,16 @@ async fn hop_by_hop_headers_are_dropped_and_all_others_forwarded() {
 #[tokio::test]
 async fn a_stored_key_replaces_the_client_s_credential() {
     let mut provider = FakeProvider::sending(whole("200 OK", "application/json", "{}")).await;
-    let rig = Rig::new(&provider).await;
+    let proxy = TestProxy::new(&provider).await;
     let base = format!("http://{}", provider.address);
     let mut stored = Provider::new("anthropic", &base, Format::Anthropic).unwrap();
     stored.key = Some("sk-stored".into());
-    rig.providers.put(stored);
+    proxy.providers.put(stored);
 
     let mut request = post("/agents/bot/anthropic/v1/messages", "{}");
     request.headers_mut().insert("authorization", "Bearer client".parse().unwrap());
     request.headers_mut().insert("x-api-key", "client".parse().unwrap());
-    rig.call(request).await;
+    proxy.call(request).await;
     let received = provider.received().await;
     assert_eq!(received.header("x-api-key"), ["sk-stored"]);
     assert!(received.header("authorization").is_empty());
@@ -158,10 +158,10 @@ async fn trailers_are_passed_on() {
     answer.extend(chunk(b"abc"));
     answer.extend(b"0\r\nx-sum: 7\r\n\r\n");
     let provider = FakeProvider::sending(answer).await;
-    let rig = Rig::new(&provider).await;
+    let proxy = TestProxy::new(&provider).await;
     let mut request = post("/agents/bot/openai/v1/files", "{}");
     request.headers_mut().insert("te", "trailers".parse().unwrap());
-    let body = rig.begin(request).await.into_body().collect().await.unwrap();
+    let body = proxy.begin(request).await.into_body().collect().await.unwrap();
     assert_eq!(body.trailers().unwrap()["x-sum"], "7");
     assert_eq!(body.to_bytes(), Bytes::from_static(b"abc"));
 }
@@ -181,15 +181,15 @@ async fn compressed_bodies_are_forwarded_unchanged_and_read() {
         body.len()
     );
     let mut provider = FakeProvider::sending([head.as_bytes(), &body].concat()).await;
-    let mut rig = Rig::new(&provider).await;
+    let mut proxy = TestProxy::new(&provider).await;
     let asked = gzipped(question(PROMPT).as_bytes());
     let mut request = post(CHAT, asked.clone());
     request.headers_mut().insert("content-encoding", "gzip".parse().unwrap());
-    let response = rig.call(request).await;
+    let response = proxy.call(request).await;
     assert_eq!(response.body(), &body);
     assert_eq!(response.headers()["content-encoding"], "gzip");
     assert_eq!(provider.received().await.body, asked);
-    let event = rig.event().await;
+    let event = proxy.event().await;
     assert_eq!((event.model.as_deref(), event.error), (Some("gpt-5-mini"), None));
     assert!(event.fingerprint.unwrap().response.is_some());
 }

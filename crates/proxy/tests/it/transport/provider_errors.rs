@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use crate::provider::{FakeProvider, Step, chunk};
-use crate::rig::{CHAT, PROMPT, Rig, post, question};
+use crate::test_proxy::{CHAT, PROMPT, TestProxy, post, question};
 
 const ERROR: &str =
     r#"{"error":{"message":"Incorrect API key provided: sk-live-0123456789. See the docs.","code":"x"}}"#;
@@ -52,10 +52,10 @@ async fn message_of_a_failed_answer_is_recorded_without_its_key() {
     for (path, pieces, expected, error) in cases {
         let sent = pieces.clone();
         let provider = FakeProvider::new(move |_| sent.iter().cloned().map(Step::Send).collect()).await;
-        let mut rig = Rig::new(&provider).await;
-        let response = rig.call(post(path, question(PROMPT))).await;
+        let mut proxy = TestProxy::new(&provider).await;
+        let response = proxy.call(post(path, question(PROMPT))).await;
         assert_eq!((response.status().as_u16(), &response.body()[..]), (401, &expected[..]), "{path}: untouched");
-        let event = rig.event().await;
+        let event = proxy.event().await;
         assert_eq!(event.status, Some(401));
         match error {
             Some(_) => assert_eq!(event.error, error, "{path}"),
@@ -71,7 +71,7 @@ async fn message_in_a_successful_answer_is_no_error() {
     let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
     let answer = [answer.as_bytes(), body].concat();
     let provider = FakeProvider::new(move |_| vec![Step::Send(answer.clone())]).await;
-    let mut rig = Rig::new(&provider).await;
-    rig.ask(PROMPT).await;
-    assert_eq!(rig.event().await.error, None);
+    let mut proxy = TestProxy::new(&provider).await;
+    proxy.ask(PROMPT).await;
+    assert_eq!(proxy.event().await.error, None);
 }

@@ -4,21 +4,21 @@ use model::{Action, Evidence, Record};
 use serde_json::{Value, json};
 
 use crate::provider::{FakeProvider, whole};
-use crate::rig::{PROMPT, Rig, armed, begin, config, post};
+use crate::test_proxy::{PROMPT, TestProxy, begin, config, enabled_kill_switch, post};
 
 const ANSWER: &str = "I changed the path in the loader; please run the import again.";
 
 /// Repeats a request until the agent is killed, and returns the evidence.
 async fn evidence_of_loop(provider: &FakeProvider, path: &str, body: &Value) -> Vec<Evidence> {
-    let mut rig = Rig::with(provider, config(), armed(Action::Deactivate)).await;
+    let mut proxy = TestProxy::with(provider, config(), enabled_kill_switch(Action::Deactivate)).await;
     // Three calls that pass; the fourth waits for its kill to be written.
     for _ in 0..3 {
-        assert_eq!(rig.call(post(path, body.to_string())).await.status(), 200);
-        let event = rig.event().await;
+        assert_eq!(proxy.call(post(path, body.to_string())).await.status(), 200);
+        let event = proxy.event().await;
         assert!(event.fingerprint.is_some_and(|print| print.response.is_some()), "the answer is read");
     }
-    tokio::spawn(begin(rig.address, post(path, body.to_string())));
-    let Record::Kill { incident, .. } = rig.record().await else { panic!("not a kill") };
+    tokio::spawn(begin(proxy.address, post(path, body.to_string())));
+    let Record::Kill { incident, .. } = proxy.record().await else { panic!("not a kill") };
     incident.evidence
 }
 

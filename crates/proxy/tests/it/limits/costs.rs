@@ -6,14 +6,14 @@ use model::{Format, NanoUsd, Provider};
 use proxy::ProxyConfig;
 
 use crate::provider::{FakeProvider, LAST_CHUNK, Step, chat_answer, chat_stream, chunk, stream_head, whole};
-use crate::rig::{CHAT, PROMPT, Rig, post, question, streamed_question};
+use crate::test_proxy::{CHAT, PROMPT, TestProxy, post, question, streamed_question};
 
 #[tokio::test]
 async fn a_call_costs_what_its_tokens_cost() {
     let provider = FakeProvider::sending(chat_answer("The import is repaired.")).await;
-    let mut rig = Rig::new(&provider).await;
-    rig.ask(PROMPT).await;
-    let event = rig.event().await;
+    let mut proxy = TestProxy::new(&provider).await;
+    proxy.ask(PROMPT).await;
+    let event = proxy.event().await;
     // gpt-5-mini: 11 tokens at 0.25 and 7 at 2 dollars per million.
     assert_eq!((event.cost, event.estimated), (Some(NanoUsd::new(11 * 250 + 7 * 2000)), false));
 }
@@ -24,10 +24,10 @@ async fn embeddings_cost_what_their_answer_says_and_are_not_scored() {
         "model":"text-embedding-3-small","usage":{"prompt_tokens":1000,"total_tokens":1000}}"#;
     let check = async |steps: Vec<Step>, input: Option<u64>, nanos: Option<i64>| {
         let provider = FakeProvider::new(move |_| steps.clone()).await;
-        let mut rig = Rig::new(&provider).await;
+        let mut proxy = TestProxy::new(&provider).await;
         let request = post("/agents/bot/openai/v1/embeddings", r#"{"model":"text-embedding-3-small","input":"hello"}"#);
-        crate::rig::drink(rig.begin(request).await.into_body()).await;
-        let event = rig.event().await;
+        crate::test_proxy::read_until_end(proxy.begin(request).await.into_body()).await;
+        let event = proxy.event().await;
         assert_eq!((event.usage.input, event.usage.output, event.estimated), (input, None, false));
         assert_eq!(event.cost, nanos.map(NanoUsd::new));
         assert_eq!((event.score, event.fingerprint, event.conversation), (None, None, None));
@@ -45,18 +45,18 @@ async fn embeddings_cost_what_their_answer_says_and_are_not_scored() {
 async fn an_unknown_model_is_unpriced_and_not_free() {
     let answer = r#"{"choices":[{"message":{"content":"hi"}}],"usage":{"prompt_tokens":5,"completion_tokens":3}}"#;
     let provider = FakeProvider::sending(whole("200 OK", "application/json", answer)).await;
-    let mut rig = Rig::new(&provider).await;
-    rig.call(post(CHAT, question(PROMPT).replace("gpt-5-mini", "gpt-99"))).await;
-    let event = rig.event().await;
+    let mut proxy = TestProxy::new(&provider).await;
+    proxy.call(post(CHAT, question(PROMPT).replace("gpt-5-mini", "gpt-99"))).await;
+    let event = proxy.event().await;
     assert_eq!((event.usage.input, event.cost, event.estimated), (Some(5), None, false));
 }
 
 #[tokio::test]
 async fn a_failed_call_costs_nothing() {
     let provider = FakeProvider::sending(whole("500 Oops", "application/json", r#"{"error":"no"}"#)).await;
-    let mut rig = Rig::new(&provider).await;
-    rig.ask(PROMPT).await;
-    let event = rig.event().await;
+    let mut proxy = TestProxy::new(&provider).await;
+    proxy.ask(PROMPT).await;
+    let event = proxy.event().await;
     assert_eq!((event.usage, event.cost, event.estimated), (Default::default(), None, false));
 }
 
@@ -67,11 +67,11 @@ async fn a_stream_that_does_not_report_tokens_is_estimated() {
         vec![Step::Send(stream_head("text/event-stream")), Step::Send(events), Step::Send(LAST_CHUNK.into())]
     })
     .await;
-    let mut rig = Rig::new(&provider).await;
+    let mut proxy = TestProxy::new(&provider).await;
     let body = streamed_question(PROMPT);
     let asked = body.len().div_ceil(4) as u64;
-    rig.call(post(CHAT, body)).await;
-    let event = rig.event().await;
+    proxy.call(post(CHAT, body)).await;
+    let event = proxy.event().await;
     assert_eq!((event.usage.input, event.usage.output, event.estimated), (Some(asked), Some(5), true));
     assert_eq!(event.cost, Some(NanoUsd::new(asked as i64 * 250 + 5 * 2000)));
 }
@@ -83,9 +83,9 @@ async fn a_cut_stream_is_charged_by_what_arrived() {
         vec![Step::Send(stream_head("text/event-stream")), Step::Send(begun), Step::Close]
     })
     .await;
-    let mut rig = Rig::new(&provider).await;
-    rig.call(post(CHAT, streamed_question(PROMPT))).await;
-    let event = rig.event().await;
+    let mut proxy = TestProxy::new(&provider).await;
+    proxy.call(post(CHAT, streamed_question(PROMPT))).await;
+    let event = proxy.event().await;
     assert_eq!((event.usage.output, event.estimated, event.cost.is_some()), (Some(3), true, true));
 }
 
@@ -95,14 +95,14 @@ async fn a_stream_cut_before_its_first_event_is_charged_for_what_was_sent() {
         let is_left = matches!(end, Step::Hold);
         let steps = vec![Step::Send([stream_head("text/event-stream"), chunk(begun)].concat()), end];
         let provider = FakeProvider::new(move |_| steps.clone()).await;
-        let mut rig = Rig::new(&provider).await;
+        let mut proxy = TestProxy::new(&provider).await;
         let asked = body.len().div_ceil(4) as u64;
-        let answer = rig.begin(post(path, body)).await;
+        let answer = proxy.begin(post(path, body)).await;
         match is_left {
             true => drop(answer),
-            false => drop(crate::rig::drink(answer.into_body()).await),
+            false => drop(crate::test_proxy::read_until_end(answer.into_body()).await),
         }
-        let event = rig.event().await;
+        let event = proxy.event().await;
         assert_eq!(event.status, Some(200), "{path}");
         assert_eq!((event.usage.input, event.usage.output, event.estimated), (Some(asked), Some(0), true), "{path}");
         assert!(event.cost.is_some_and(|cost| cost > NanoUsd::ZERO), "{path}");
@@ -126,38 +126,38 @@ async fn a_stream_cut_before_its_first_event_is_charged_for_what_was_sent() {
 #[tokio::test]
 async fn abandoned_call_is_charged_for_its_request() {
     let mut provider = FakeProvider::new(|_| vec![Step::Hold]).await;
-    let mut rig = Rig::new(&provider).await;
+    let mut proxy = TestProxy::new(&provider).await;
     let asked = question(PROMPT).len().div_ceil(4) as u64;
-    let waiting = tokio::spawn(crate::rig::begin(rig.address, post(CHAT, question(PROMPT))));
+    let waiting = tokio::spawn(crate::test_proxy::begin(proxy.address, post(CHAT, question(PROMPT))));
     provider.received().await;
     waiting.abort();
-    let event = rig.event().await;
+    let event = proxy.event().await;
     assert_eq!((event.status, event.usage.input, event.usage.output), (Some(499), Some(asked), Some(0)));
     assert_eq!((event.estimated, event.cost), (true, Some(NanoUsd::new(asked as i64 * 250))));
 
-    let config = ProxyConfig { first_byte_timeout: Duration::from_millis(50), ..crate::rig::config() };
-    let mut rig = Rig::with(&provider, config, Default::default()).await;
-    assert_eq!(rig.ask(PROMPT).await.status(), 504);
-    let event = rig.event().await;
+    let config = ProxyConfig { first_byte_timeout: Duration::from_millis(50), ..crate::test_proxy::config() };
+    let mut proxy = TestProxy::with(&provider, config, Default::default()).await;
+    assert_eq!(proxy.ask(PROMPT).await.status(), 504);
+    let event = proxy.event().await;
     assert_eq!((event.usage.input, event.estimated), (Some(asked), true), "the provider works on it all the same");
 
     // Embeddings cost what their answer says.
     let waiting = post("/agents/bot/openai/v1/embeddings", r#"{"model":"text-embedding-3-small","input":"hello"}"#);
-    let waiting = tokio::spawn(crate::rig::begin(rig.address, waiting));
+    let waiting = tokio::spawn(crate::test_proxy::begin(proxy.address, waiting));
     provider.received().await;
     provider.received().await;
     waiting.abort();
-    let event = rig.event().await;
+    let event = proxy.event().await;
     assert_eq!((event.usage, event.cost, event.estimated), (Default::default(), None, false));
 }
 
 #[tokio::test]
 async fn a_call_that_never_reaches_its_provider_costs_nothing() {
     let provider = FakeProvider::sending(Vec::new()).await;
-    let mut rig = Rig::new(&provider).await;
-    rig.providers.put(Provider::new("openai", "http://127.0.0.1:1", Format::Openai).unwrap());
-    assert_eq!(rig.ask(PROMPT).await.status(), 502);
-    let event = rig.event().await;
+    let mut proxy = TestProxy::new(&provider).await;
+    proxy.providers.put(Provider::new("openai", "http://127.0.0.1:1", Format::Openai).unwrap());
+    assert_eq!(proxy.ask(PROMPT).await.status(), 502);
+    let event = proxy.event().await;
     assert_eq!((event.usage, event.cost, event.estimated), (Default::default(), None, false));
 }
 
@@ -167,10 +167,10 @@ async fn an_error_in_the_place_of_an_answer_costs_nothing() {
         b"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"No\"}}\n\n";
     let provider =
         FakeProvider::sending([&stream_head("text/event-stream"), &*chunk(error), LAST_CHUNK].concat()).await;
-    let mut rig = Rig::new(&provider).await;
+    let mut proxy = TestProxy::new(&provider).await;
     let body = r#"{"model":"claude-sonnet-4-5","stream":true,"messages":[{"role":"user","content":"go"}]}"#;
-    rig.call(post("/agents/bot/anthropic/v1/messages", body)).await;
-    let event = rig.event().await;
+    proxy.call(post("/agents/bot/anthropic/v1/messages", body)).await;
+    let event = proxy.event().await;
     assert_eq!((event.usage, event.cost, event.estimated), (Default::default(), None, false));
 }
 
@@ -179,11 +179,11 @@ async fn a_cut_body_is_charged_by_what_arrived() {
     let check = async |head: &'static str, body: &'static str, output: Option<u64>| {
         let head = format!("HTTP/1.1 {head}\r\ncontent-type: application/json\r\ncontent-length: 999\r\n\r\n{body}");
         let provider = FakeProvider::new(move |_| vec![Step::Send(head.clone().into_bytes()), Step::Close]).await;
-        let mut rig = Rig::new(&provider).await;
+        let mut proxy = TestProxy::new(&provider).await;
         let asked = question(PROMPT);
         let sent = asked.len().div_ceil(4) as u64;
-        crate::rig::drink(rig.begin(post(CHAT, asked)).await.into_body()).await;
-        let event = rig.event().await;
+        crate::test_proxy::read_until_end(proxy.begin(post(CHAT, asked)).await.into_body()).await;
+        let event = proxy.event().await;
         assert_eq!((event.usage.output, event.estimated), (output, output.is_some()), "{body}");
         let cost = output.map(|output| NanoUsd::new(sent as i64 * 250 + output as i64 * 2000));
         assert_eq!(event.cost, cost, "{body}");
@@ -205,10 +205,10 @@ async fn a_cut_stream_of_anthropic_keeps_the_input_that_was_reported() {
         vec![Step::Send(stream_head("text/event-stream")), Step::Send(chunk(begun.as_bytes())), Step::Close]
     })
     .await;
-    let mut rig = Rig::new(&provider).await;
+    let mut proxy = TestProxy::new(&provider).await;
     let body = r#"{"model":"claude-sonnet-4-5","stream":true,"messages":[{"role":"user","content":"go"}]}"#;
-    rig.call(post("/agents/bot/anthropic/v1/messages", body)).await;
-    let event = rig.event().await;
+    proxy.call(post("/agents/bot/anthropic/v1/messages", body)).await;
+    let event = proxy.event().await;
     assert_eq!((event.usage.input, event.usage.output, event.estimated), (Some(1000), Some(3), true));
     assert_eq!(event.cost, Some(NanoUsd::new(100 * 3_000 + 900 * 300 + 3 * 15_000)));
 }
@@ -232,17 +232,17 @@ async fn a_stream_is_asked_for_its_usage_and_the_client_does_not_see_it() {
             head.into_iter().chain(pieces).chain([Step::Send(LAST_CHUNK.into())]).collect()
         })
         .await;
-        let mut config = crate::rig::config();
+        let mut config = crate::test_proxy::config();
         config.include_usage.insert("openai".to_owned(), true);
-        let mut rig = Rig::with(&provider, config, Default::default()).await;
+        let mut proxy = TestProxy::with(&provider, config, Default::default()).await;
         let body = streamed_question(PROMPT);
-        let response = rig.call(post(CHAT, body.clone())).await;
+        let response = proxy.call(post(CHAT, body.clone())).await;
         assert_eq!(String::from_utf8_lossy(response.body()), plain, "in pieces of {size}");
         let received = provider.received().await;
         let spliced = format!("{{\"stream_options\":{{\"include_usage\":true}},{}", body.strip_prefix('{').unwrap());
         assert_eq!(String::from_utf8_lossy(&received.body), spliced);
         assert_eq!(received.header("content-length"), [spliced.len().to_string()]);
-        let event = rig.event().await;
+        let event = proxy.event().await;
         assert_eq!((event.usage.input, event.usage.output, event.estimated), (Some(21), Some(4), false));
     }
 }
@@ -250,9 +250,9 @@ async fn a_stream_is_asked_for_its_usage_and_the_client_does_not_see_it() {
 #[tokio::test]
 async fn provider_with_another_base_url_gets_the_body_unchanged() {
     let mut provider = FakeProvider::sending(chat_answer("hi")).await;
-    let rig = Rig::new(&provider).await;
+    let proxy = TestProxy::new(&provider).await;
     let body = streamed_question(PROMPT);
-    rig.call(post(CHAT, body.clone())).await;
+    proxy.call(post(CHAT, body.clone())).await;
     assert_eq!(provider.received().await.body, body.as_bytes());
 }
 
@@ -264,10 +264,10 @@ async fn death_of_a_provider_in_a_filtered_stream_is_reported() {
         vec![Step::Send(stream_head("text/event-stream")), Step::Send(chunk(cut.as_bytes())), Step::Close]
     })
     .await;
-    let mut config = crate::rig::config();
+    let mut config = crate::test_proxy::config();
     config.include_usage.insert("openai".to_owned(), true);
-    let rig = Rig::with(&provider, config, Default::default()).await;
-    let response = rig.call(post(CHAT, streamed_question(PROMPT))).await;
+    let proxy = TestProxy::with(&provider, config, Default::default()).await;
+    let response = proxy.call(post(CHAT, streamed_question(PROMPT))).await;
     let body = String::from_utf8_lossy(response.body()).into_owned();
     assert!(body.contains("closed the connection") && body.ends_with("\n\n"), "{body}");
 }

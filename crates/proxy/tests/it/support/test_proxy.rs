@@ -23,11 +23,11 @@ use crate::provider::FakeProvider;
 pub const CHAT: &str = "/agents/bot/openai/v1/chat/completions";
 
 /// A proxy with access to its state for tests.
-pub struct Rig {
+pub struct TestProxy {
     pub address: SocketAddr,
     pub guard: Arc<Guard>,
     pub inbox: RecorderInbox,
-    pub proxy: Proxy,
+    pub inner: Proxy,
     pub providers: Providers,
 }
 
@@ -54,21 +54,21 @@ pub fn config() -> ProxyConfig {
 }
 
 /// A kill switch that is on.
-pub fn armed(action: Action) -> KillSwitch {
+pub fn enabled_kill_switch(action: Action) -> KillSwitch {
     KillSwitch { enabled: true, threshold: 5.0, action, counting: Counting::Literal, ..Default::default() }
 }
 
-impl Rig {
-    pub async fn new(provider: &FakeProvider) -> Rig {
-        Rig::with(provider, config(), KillSwitch::default()).await
+impl TestProxy {
+    pub async fn new(provider: &FakeProvider) -> TestProxy {
+        TestProxy::with(provider, config(), KillSwitch::default()).await
     }
 
-    pub async fn with(provider: &FakeProvider, config: ProxyConfig, kill_switch: KillSwitch) -> Rig {
-        Rig::at(provider, config, kill_switch, Clock::System).await
+    pub async fn with(provider: &FakeProvider, config: ProxyConfig, kill_switch: KillSwitch) -> TestProxy {
+        TestProxy::at(provider, config, kill_switch, Clock::System).await
     }
 
-    /// A rig with `clock`.
-    pub async fn at(provider: &FakeProvider, config: ProxyConfig, kill_switch: KillSwitch, clock: Clock) -> Rig {
+    /// A proxy with `clock`.
+    pub async fn at(provider: &FakeProvider, config: ProxyConfig, kill_switch: KillSwitch, clock: Clock) -> TestProxy {
         let base = format!("http://{}", provider.address);
         let formats = [("openai", Format::Openai), ("anthropic", Format::Anthropic), ("google", Format::Gemini)];
         let providers = formats.map(|(name, format)| Provider::new(name, &base, format).unwrap());
@@ -79,7 +79,7 @@ impl Rig {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         tokio::spawn(accept(listener, proxy.clone()));
-        Rig { address, guard, inbox, proxy, providers }
+        TestProxy { address, guard, inbox, inner: proxy, providers }
     }
 
     /// Sends `request` on a connection of its own and hands back the response as it begins.
@@ -143,7 +143,7 @@ pub async fn collect(response: Response<Incoming>) -> Response<Bytes> {
 }
 
 /// The bytes that arrive before the body ends or breaks, and whether it broke.
-pub async fn drink(mut body: Incoming) -> (Vec<u8>, bool) {
+pub async fn read_until_end(mut body: Incoming) -> (Vec<u8>, bool) {
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
         match frame {

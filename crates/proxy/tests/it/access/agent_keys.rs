@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::provider::{FakeProvider, chat_answer};
-use crate::rig::{CHAT, PROMPT, Rig, config, json, post, question};
+use crate::test_proxy::{CHAT, PROMPT, TestProxy, config, json, post, question};
 
 const NOW: Timestamp = Timestamp::from_millis(1_705_314_600_000);
 const SHORT: &str = "/openai/v1/chat/completions";
@@ -30,17 +30,22 @@ fn key(agents: &str, first: u8) -> (AgentKey, String) {
 }
 
 /// A proxy with `keys`, whose providers have a stored key or none.
-async fn rig(provider: &FakeProvider, keys: &AgentKeys, require: RequireKey, stored: Option<&str>) -> Rig {
+async fn start_proxy(
+    provider: &FakeProvider,
+    keys: &AgentKeys,
+    require: RequireKey,
+    stored: Option<&str>,
+) -> TestProxy {
     let key_requirement = KeyRequirement { require, is_exposed: true, allow_open_relay: false };
     let config = proxy::ProxyConfig { keys: keys.clone(), key_requirement, ..config() };
-    let rig = Rig::at(provider, config, KillSwitch::default(), Clock::manual(NOW)).await;
+    let proxy = TestProxy::at(provider, config, KillSwitch::default(), Clock::manual(NOW)).await;
     let base = format!("http://{}", provider.address);
     for (name, format) in [("openai", Format::Openai), ("anthropic", Format::Anthropic), ("google", Format::Gemini)] {
         let mut made = Provider::new(name, &base, format).unwrap();
         made.key = stored.map(Into::into);
-        rig.providers.put(made);
+        proxy.providers.put(made);
     }
-    rig
+    proxy
 }
 
 fn with(path: &str, headers: &[(&str, &str)]) -> Request<Full<Bytes>> {
@@ -71,7 +76,7 @@ async fn key_in_any_place_names_the_agent_and_is_replaced_by_the_stored_one() {
     let (bot, text) = key("bot", 1);
     let keys = AgentKeys::new([bot.clone()]);
     let mut provider = FakeProvider::sending(chat_answer("hi")).await;
-    let mut rig = rig(&provider, &keys, RequireKey::Auto, Some("sk-stored")).await;
+    let mut proxy = start_proxy(&provider, &keys, RequireKey::Auto, Some("sk-stored")).await;
     let encoded = text.replace('_', "%5F");
     for (path, headers) in [
         (CHAT.to_owned(), vec![("authorization", bearer(&text))]),
@@ -84,13 +89,13 @@ async fn key_in_any_place_names_the_agent_and_is_replaced_by_the_stored_one() {
         (SHORT.to_owned(), vec![("authorization", bearer(&text)), ("x-other", text.clone()), ("cookie", text.clone())]),
     ] {
         let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let response = rig.call(with(&path, &headers)).await;
+        let response = proxy.call(with(&path, &headers)).await;
         assert_eq!(response.status(), StatusCode::OK, "{path} {headers:?}");
         let received = provider.received().await;
         let head = received.head.to_lowercase();
         assert!(!head.contains("agk_") && !head.contains("agk%5f"), "{head}");
         assert!(head.contains("authorization: bearer sk-stored"), "{head}");
-        let event = rig.event().await;
+        let event = proxy.event().await;
         assert_eq!((event.agent.as_str(), event.key), ("bot", Some(bot.id)));
     }
     assert_eq!(keys.all()[0].last_used_at(), Some(NOW));
@@ -104,7 +109,7 @@ async fn spoofed_revoked_expired_and_wrong_keys_are_refused_and_leave_no_trace()
     let keys = AgentKeys::new([bot.clone(), team, gone.clone(), old]);
     keys.remove(gone.id);
     let mut provider = FakeProvider::sending(chat_answer("hi")).await;
-    let mut rig = rig(&provider, &keys, RequireKey::Always, Some("sk-stored")).await;
+    let mut proxy = start_proxy(&provider, &keys, RequireKey::Always, Some("sk-stored")).await;
     let mistyped = format!("{}x", &of_bot[..of_bot.len() - 1]);
     let named = |agent: &str| format!("/agents/{agent}/openai/v1/chat/completions");
     for (path, headers, why) in [
@@ -126,18 +131,18 @@ async fn spoofed_revoked_expired_and_wrong_keys_are_refused_and_leave_no_trace()
     ] {
         let before = count(&keys, why);
         let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let response = rig.call(with(&path, &headers)).await;
+        let response = proxy.call(with(&path, &headers)).await;
         assert_unauthorized(&response);
         assert_eq!(count(&keys, why), before + 1, "{path} {headers:?} {why:?}");
         let said = String::from_utf8_lossy(response.body()).into_owned();
         assert!(!said.contains("agk_"), "{said}");
     }
     for agent in ["other", "bot2", "gone", "old", "team-ab", "bot"] {
-        assert!(rig.guard.agent(&model::AgentId::parse(agent).unwrap()).is_none(), "{agent}");
+        assert!(proxy.guard.agent(&model::AgentId::parse(agent).unwrap()).is_none(), "{agent}");
     }
     // The only allowed call is the first that the provider and the recorder see.
-    assert_eq!(rig.call(with(&named("team-a:x"), &[("x-api-key", &of_team)])).await.status(), StatusCode::OK);
-    assert_eq!(rig.event().await.agent.as_str(), "team-a:x");
+    assert_eq!(proxy.call(with(&named("team-a:x"), &[("x-api-key", &of_team)])).await.status(), StatusCode::OK);
+    assert_eq!(proxy.event().await.agent.as_str(), "team-a:x");
     assert!(provider.received().await.head.contains("sk-stored"));
     let refused: Vec<u64> = keys.all().iter().map(|it| it.refused()).collect();
     assert_eq!(refused, [3, 3, 1], "of bot, the team and the expired one");
@@ -146,17 +151,17 @@ async fn spoofed_revoked_expired_and_wrong_keys_are_refused_and_leave_no_trace()
 #[tokio::test]
 async fn api_tokens_and_cookies_of_the_dashboard_are_never_sent_to_a_provider() {
     let mut provider = FakeProvider::sending(chat_answer("hi")).await;
-    let rig = rig(&provider, &AgentKeys::default(), RequireKey::Never, None).await;
+    let proxy = start_proxy(&provider, &AgentKeys::default(), RequireKey::Never, None).await;
     for (path, headers) in [
         (CHAT.to_owned(), vec![("authorization", "Bearer agz_token")]),
         (CHAT.to_owned(), vec![("x-api-key", "agz_token")]),
         (format!("{CHAT}?key=agz%5Ftoken"), vec![]),
     ] {
-        assert_unauthorized(&rig.call(with(&path, &headers)).await);
+        assert_unauthorized(&proxy.call(with(&path, &headers)).await);
     }
     assert_eq!(provider.calls(), 0);
     let cookies = [("authorization", "Bearer sk-own"), ("cookie", "agentgazer_session=secret; theirs=1")];
-    assert_eq!(rig.call(with(CHAT, &cookies)).await.status(), StatusCode::OK);
+    assert_eq!(proxy.call(with(CHAT, &cookies)).await.status(), StatusCode::OK);
     let head = provider.received().await.head;
     assert!(head.contains("theirs=1") && !head.contains("secret"), "{head}");
 }
@@ -166,15 +171,15 @@ async fn key_is_never_sent_to_a_provider_without_a_stored_key() {
     let (bot, text) = key("bot", 1);
     let keys = AgentKeys::new([bot]);
     let mut provider = FakeProvider::sending(chat_answer("hi")).await;
-    let mut rig = rig(&provider, &keys, RequireKey::Always, None).await;
-    let refused = rig.call(with(CHAT, &[("authorization", &bearer(&text))])).await;
+    let mut proxy = start_proxy(&provider, &keys, RequireKey::Always, None).await;
+    let refused = proxy.call(with(CHAT, &[("authorization", &bearer(&text))])).await;
     assert_eq!(refused.status(), StatusCode::UNAUTHORIZED);
     assert!(json(&refused)["error"]["message"].as_str().unwrap().contains("no key is stored"), "{refused:?}");
-    assert_eq!(rig.event().await.status, Some(401));
+    assert_eq!(proxy.event().await.status, Some(401));
 
     // The client's own credential beside it goes to the provider.
     let headers = [("authorization", "Bearer sk-own"), ("x-api-key", text.as_str())];
-    assert_eq!(rig.call(with(CHAT, &headers)).await.status(), StatusCode::OK);
+    assert_eq!(proxy.call(with(CHAT, &headers)).await.status(), StatusCode::OK);
     let head = provider.received().await.head;
     assert!(head.contains("Bearer sk-own") && !head.contains("agk_"), "{head}");
 }
@@ -183,14 +188,14 @@ async fn key_is_never_sent_to_a_provider_without_a_stored_key() {
 async fn refusal_has_the_shape_of_the_callers_format() {
     let keys = AgentKeys::default();
     let provider = FakeProvider::sending(chat_answer("hi")).await;
-    let rig = rig(&provider, &keys, RequireKey::Always, Some("sk-stored")).await;
-    let anthropic = rig.call(post("/agents/bot/anthropic/v1/messages", "{}")).await;
+    let proxy = start_proxy(&provider, &keys, RequireKey::Always, Some("sk-stored")).await;
+    let anthropic = proxy.call(post("/agents/bot/anthropic/v1/messages", "{}")).await;
     assert_unauthorized(&anthropic);
     assert_eq!(json(&anthropic)["error"]["type"], "authentication_error");
-    let google = rig.call(post("/agents/bot/google/v1beta/models/m:generateContent", "{}")).await;
+    let google = proxy.call(post("/agents/bot/google/v1beta/models/m:generateContent", "{}")).await;
     assert_unauthorized(&google);
     assert_eq!(json(&google)["error"]["status"], "UNAUTHENTICATED");
-    let openai = rig.call(post(CHAT, "{}")).await;
+    let openai = proxy.call(post(CHAT, "{}")).await;
     assert_unauthorized(&openai);
     assert_eq!(json(&openai)["error"]["code"], "unauthorized");
 }
@@ -198,43 +203,43 @@ async fn refusal_has_the_shape_of_the_callers_format() {
 #[tokio::test]
 async fn auto_requires_a_key_as_soon_as_a_provider_key_is_stored() {
     let provider = FakeProvider::sending(chat_answer("hi")).await;
-    let rig = rig(&provider, &AgentKeys::default(), RequireKey::Auto, None).await;
-    assert_eq!(rig.ask(PROMPT).await.status(), StatusCode::OK);
+    let proxy = start_proxy(&provider, &AgentKeys::default(), RequireKey::Auto, None).await;
+    assert_eq!(proxy.ask(PROMPT).await.status(), StatusCode::OK);
     let mut other = Provider::new("mistral", "http://127.0.0.1:1", Format::Openai).unwrap();
     other.key = Some("sk-stored".into());
-    rig.providers.put(other);
-    assert_unauthorized(&rig.ask(PROMPT).await);
-    rig.providers.remove("mistral");
-    assert_eq!(rig.ask(PROMPT).await.status(), StatusCode::OK);
+    proxy.providers.put(other);
+    assert_unauthorized(&proxy.ask(PROMPT).await);
+    proxy.providers.remove("mistral");
+    assert_eq!(proxy.ask(PROMPT).await.status(), StatusCode::OK);
 }
 
 #[tokio::test]
 async fn call_through_a_reverse_proxy_needs_a_key_by_default() {
     let provider = FakeProvider::sending(chat_answer("hi")).await;
-    let rig = Rig::new(&provider).await;
+    let proxy = TestProxy::new(&provider).await;
     let path = "/agents/bot/openai/v1/chat/completions";
     let relayed = [("x-forwarded-for", "203.0.113.9"), ("forwarded", "for=203.0.113.9"), ("x-real-ip", "203.0.113.9")];
     for header in relayed {
-        assert_eq!(rig.call(with(path, &[header])).await.status(), StatusCode::OK, "no provider key is stored");
+        assert_eq!(proxy.call(with(path, &[header])).await.status(), StatusCode::OK, "no provider key is stored");
     }
     let mut stored = Provider::new("openai", &format!("http://{}", provider.address), Format::Openai).unwrap();
     stored.key = Some("sk-stored".into());
-    rig.providers.put(stored);
+    proxy.providers.put(stored);
     let calls = provider.calls();
     for header in relayed {
-        assert_unauthorized(&rig.call(with(path, &[header])).await);
+        assert_unauthorized(&proxy.call(with(path, &[header])).await);
     }
     assert_eq!(provider.calls(), calls);
-    assert_eq!(rig.call(with(path, &[])).await.status(), StatusCode::OK, "a laptop needs no key");
+    assert_eq!(proxy.call(with(path, &[])).await.status(), StatusCode::OK, "a laptop needs no key");
 }
 
 #[tokio::test]
 async fn short_path_without_a_provider_leads_nowhere() {
     let (bot, text) = key("bot", 1);
     let provider = FakeProvider::sending(chat_answer("hi")).await;
-    let rig = rig(&provider, &AgentKeys::new([bot]), RequireKey::Auto, None).await;
+    let proxy = start_proxy(&provider, &AgentKeys::new([bot]), RequireKey::Auto, None).await;
     for path in ["/", "/v1/chat/completions", "/nobody/v1/chat/completions", "/agents", "/agents/bot"] {
-        let response = rig.call(with(path, &[("authorization", &bearer(&text))])).await;
+        let response = proxy.call(with(path, &[("authorization", &bearer(&text))])).await;
         assert_eq!(response.status(), StatusCode::NOT_FOUND, "{path}");
     }
 }
@@ -244,12 +249,12 @@ async fn key_in_the_path_or_in_the_body_is_refused() {
     let (bot, text) = key("bot", 1);
     let keys = AgentKeys::new([bot]);
     let provider = FakeProvider::sending(chat_answer("hi")).await;
-    let rig = rig(&provider, &keys, RequireKey::Auto, Some("sk-stored")).await;
-    let in_path = rig.call(with(&format!("/agents/{text}/openai/v1/chat/completions"), &[])).await;
+    let proxy = start_proxy(&provider, &keys, RequireKey::Auto, Some("sk-stored")).await;
+    let in_path = proxy.call(with(&format!("/agents/{text}/openai/v1/chat/completions"), &[])).await;
     assert_eq!(in_path.status(), StatusCode::BAD_REQUEST);
-    assert!(rig.guard.agent(&model::AgentId::parse(&text).unwrap()).is_none());
+    assert!(proxy.guard.agent(&model::AgentId::parse(&text).unwrap()).is_none());
     let body = serde_json::json!({"model": "gpt-5-mini", "key": text, "api_key": text, "messages": []}).to_string();
-    assert_unauthorized(&rig.call(post(CHAT, body)).await);
+    assert_unauthorized(&proxy.call(post(CHAT, body)).await);
 }
 
 /// Sends a request on an open connection, and returns the status of the answer.
@@ -277,15 +282,15 @@ async fn revocation_holds_on_a_connection_that_is_open() {
     let (bot, text) = key("bot", 1);
     let keys = AgentKeys::new([bot.clone()]);
     let provider = FakeProvider::sending(chat_answer("hi")).await;
-    let rig = rig(&provider, &keys, RequireKey::Always, Some("sk-stored")).await;
-    let mut stream = TcpStream::connect(rig.address).await.unwrap();
+    let proxy = start_proxy(&provider, &keys, RequireKey::Always, Some("sk-stored")).await;
+    let mut stream = TcpStream::connect(proxy.address).await.unwrap();
     assert_eq!(status_on(&mut stream, "HTTP/1.1", &text).await, 200);
     keys.remove(bot.id);
     assert_eq!(status_on(&mut stream, "HTTP/1.1", &text).await, 401);
-    let mut old = TcpStream::connect(rig.address).await.unwrap();
+    let mut old = TcpStream::connect(proxy.address).await.unwrap();
     assert_eq!(status_on(&mut old, "HTTP/1.0", &text).await, 401);
     keys.add(bot);
-    let mut old = TcpStream::connect(rig.address).await.unwrap();
+    let mut old = TcpStream::connect(proxy.address).await.unwrap();
     assert_eq!(status_on(&mut old, "HTTP/1.0", &text).await, 200);
 }
 
@@ -299,7 +304,7 @@ async fn own_secrets_go_to_no_provider_wherever_they_stand() {
     let key_requirement = KeyRequirement { require: RequireKey::Never, is_exposed: false, allow_open_relay: false };
     let own_tokens = proxy::OwnTokens::new(|text| String::from_utf8_lossy(text).contains(FIRST));
     let config = proxy::ProxyConfig { keys: keys.clone(), key_requirement, own_tokens, ..config() };
-    let mut rig = Rig::at(&provider, config, KillSwitch::default(), Clock::manual(NOW)).await;
+    let mut proxy = TestProxy::at(&provider, config, KillSwitch::default(), Clock::manual(NOW)).await;
     let of_other = key("other", 9).1;
     let encoded = |text: &str| text.replace('_', "%5F").replace('-', "%2D");
     let bearer_first = bearer(FIRST);
@@ -320,13 +325,13 @@ async fn own_secrets_go_to_no_provider_wherever_they_stand() {
         (CHAT.to_owned(), &[("x-api-key", FIRST), ("authorization", "Bearer sk-own")]),
     ];
     for (path, headers) in passes {
-        assert_eq!(rig.call(with(&path, headers)).await.status(), StatusCode::OK, "{path} {headers:?}");
+        assert_eq!(proxy.call(with(&path, headers)).await.status(), StatusCode::OK, "{path} {headers:?}");
         let head = provider.received().await.head;
         assert!(head.contains("Bearer sk-own"), "{head}");
         let is_clean =
             !["agk", "agz_", "canary", "asic", "%2D", "cookie: a=b; key"].iter().any(|secret| head.contains(secret));
         assert!(is_clean, "{head}");
-        rig.event().await;
+        proxy.event().await;
     }
     // Without a credential beside it there is nothing that the provider could be sent.
     let refused: [(String, &[(&str, &str)]); 6] = [
@@ -338,15 +343,15 @@ async fn own_secrets_go_to_no_provider_wherever_they_stand() {
         (CHAT.to_owned(), &[("authorization", basic_api)]),
     ];
     for (path, headers) in refused {
-        let response = rig.call(with(&path, headers)).await;
+        let response = proxy.call(with(&path, headers)).await;
         assert_eq!(response.status(), StatusCode::UNAUTHORIZED, "{path} {headers:?}");
         assert!(!String::from_utf8_lossy(response.body()).contains(FIRST));
     }
     assert_eq!(provider.calls(), 11);
     // A stored key replaces it, as it replaces whatever a client has there.
     let stored = Provider::new("openai", &format!("http://{}", provider.address), Format::Openai).unwrap();
-    rig.providers.put(Provider { key: Some("sk-stored".into()), ..stored });
-    assert_eq!(rig.call(with(CHAT, &[("authorization", &bearer_first)])).await.status(), StatusCode::OK);
+    proxy.providers.put(Provider { key: Some("sk-stored".into()), ..stored });
+    assert_eq!(proxy.call(with(CHAT, &[("authorization", &bearer_first)])).await.status(), StatusCode::OK);
     let head = provider.received().await.head;
     assert!(head.contains("Bearer sk-stored") && !head.contains(FIRST), "{head}");
 }

@@ -9,7 +9,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::provider::{FakeProvider, Step, chat_answer, chat_stream, chunk, stream_head, whole};
-use crate::rig::{CHAT, PROMPT, Rig, begin, collect, config, drink, json, post, question, streamed_question};
+use crate::test_proxy::{
+    CHAT, PROMPT, TestProxy, begin, collect, config, json, post, question, read_until_end, streamed_question,
+};
 
 #[tokio::test]
 async fn a_stream_whose_provider_dies_ends_with_an_error_in_its_own_format() {
@@ -22,14 +24,14 @@ async fn a_stream_whose_provider_dies_ends_with_an_error_in_its_own_format() {
             vec![Step::Send(head.clone()), Step::Send(begun), Step::Close]
         })
         .await;
-        let mut rig = Rig::new(&provider).await;
-        let response = rig.begin(post(CHAT, streamed_question(PROMPT))).await;
-        let (bytes, broke) = drink(response.into_body()).await;
+        let mut proxy = TestProxy::new(&provider).await;
+        let response = proxy.begin(post(CHAT, streamed_question(PROMPT))).await;
+        let (bytes, broke) = read_until_end(response.into_body()).await;
         assert!(!broke, "cut at {cut}");
         assert!(bytes.starts_with(&events[..cut]), "cut at {cut}");
         let added = String::from_utf8(bytes[cut..].to_vec()).unwrap();
         assert!(added.contains("\"error\"") && added.ends_with("data: [DONE]\n\n"), "cut at {cut}: {added}");
-        let event = rig.event().await;
+        let event = proxy.event().await;
         assert!(event.error.unwrap().contains("closed the connection"), "cut at {cut}");
         assert_eq!(event.fingerprint.unwrap().outcome, Outcome::Failed, "cut at {cut}");
     }
@@ -41,11 +43,11 @@ async fn a_body_whose_provider_dies_breaks_and_nothing_is_invented() {
     for keep in [answer.len() - 1, answer.len() - 40] {
         let begun = answer[..keep].to_vec();
         let provider = FakeProvider::new(move |_| vec![Step::Send(begun.clone()), Step::Close]).await;
-        let mut rig = Rig::new(&provider).await;
-        let response = rig.begin(post(CHAT, question(PROMPT))).await;
-        let (bytes, broke) = drink(response.into_body()).await;
+        let mut proxy = TestProxy::new(&provider).await;
+        let response = proxy.begin(post(CHAT, question(PROMPT))).await;
+        let (bytes, broke) = read_until_end(response.into_body()).await;
         assert!(broke && answer.windows(bytes.len().max(1)).any(|window| window == bytes || bytes.is_empty()));
-        assert_eq!(rig.event().await.fingerprint.unwrap().outcome, Outcome::Failed);
+        assert_eq!(proxy.event().await.fingerprint.unwrap().outcome, Outcome::Failed);
     }
 }
 
@@ -54,10 +56,10 @@ async fn stream_closed_without_a_terminal_event_is_an_error() {
     let check = async |events: Vec<u8>, outcome: Outcome| {
         let head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n".to_vec();
         let provider = FakeProvider::new(move |_| vec![Step::Send([&head[..], &events].concat()), Step::Close]).await;
-        let mut rig = Rig::new(&provider).await;
-        let response = rig.begin(post(CHAT, streamed_question(PROMPT))).await;
-        assert!(!drink(response.into_body()).await.1);
-        assert_eq!(rig.event().await.fingerprint.unwrap().outcome, outcome);
+        let mut proxy = TestProxy::new(&provider).await;
+        let response = proxy.begin(post(CHAT, streamed_question(PROMPT))).await;
+        assert!(!read_until_end(response.into_body()).await.1);
+        assert_eq!(proxy.event().await.fingerprint.unwrap().outcome, outcome);
     };
     let events = chat_stream(&["well", " done"]);
     check(events.clone(), Outcome::Answered).await;
@@ -72,11 +74,11 @@ fn impatient() -> ProxyConfig {
 #[tokio::test]
 async fn a_provider_that_does_not_begin_to_answer_is_a_504() {
     let provider = FakeProvider::new(|_| vec![Step::Hold]).await;
-    let mut rig = Rig::with(&provider, impatient(), Default::default()).await;
-    let response = rig.ask(PROMPT).await;
+    let mut proxy = TestProxy::with(&provider, impatient(), Default::default()).await;
+    let response = proxy.ask(PROMPT).await;
     assert_eq!(response.status(), 504);
     assert!(json(&response)["error"]["message"].is_string());
-    assert_eq!(rig.event().await.status, Some(504));
+    assert_eq!(proxy.event().await.status, Some(504));
 }
 
 #[tokio::test]
@@ -86,31 +88,31 @@ async fn a_provider_that_goes_silent_inside_a_stream_ends_it_with_an_error() {
         vec![Step::Send(stream_head("text/event-stream")), Step::Send(begun), Step::Hold]
     })
     .await;
-    let mut rig = Rig::with(&provider, impatient(), Default::default()).await;
-    let response = rig.begin(post(CHAT, streamed_question(PROMPT))).await;
-    let (bytes, broke) = drink(response.into_body()).await;
+    let mut proxy = TestProxy::with(&provider, impatient(), Default::default()).await;
+    let response = proxy.begin(post(CHAT, streamed_question(PROMPT))).await;
+    let (bytes, broke) = read_until_end(response.into_body()).await;
     assert!(!broke && bytes.ends_with(b"data: [DONE]\n\n"));
-    assert!(rig.event().await.error.unwrap().contains("silent"));
+    assert!(proxy.event().await.error.unwrap().contains("silent"));
 }
 
 #[tokio::test]
 async fn a_provider_that_cannot_be_reached_is_a_502() {
     let provider = FakeProvider::sending("").await;
-    let mut rig = Rig::new(&provider).await;
+    let mut proxy = TestProxy::new(&provider).await;
     // A port that was free a moment ago.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    rig.providers.put(model::Provider::new("openai", &format!("http://{free}"), model::Format::Openai).unwrap());
-    let response = rig.ask(PROMPT).await;
+    proxy.providers.put(model::Provider::new("openai", &format!("http://{free}"), model::Format::Openai).unwrap());
+    let response = proxy.ask(PROMPT).await;
     assert_eq!(response.status(), 502);
     assert!(json(&response)["error"]["message"].as_str().unwrap().contains("could not be reached"));
-    assert_eq!(rig.event().await.fingerprint.unwrap().outcome, Outcome::Failed);
+    assert_eq!(proxy.event().await.fingerprint.unwrap().outcome, Outcome::Failed);
 }
 
 #[tokio::test]
 async fn a_client_that_stops_sending_is_not_waited_for() {
     let provider = FakeProvider::sending("").await;
-    let rig = Rig::with(&provider, impatient(), Default::default()).await;
-    let mut stream = TcpStream::connect(rig.address).await.unwrap();
+    let proxy = TestProxy::with(&provider, impatient(), Default::default()).await;
+    let mut stream = TcpStream::connect(proxy.address).await.unwrap();
     let head = format!("POST {CHAT} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100\r\nconnection: close\r\n\r\n{{");
     stream.write_all(head.as_bytes()).await.unwrap();
     let mut answer = Vec::new();
@@ -124,13 +126,13 @@ async fn a_slow_client_slows_the_provider() {
     // What the kernel may buffer for the four sockets on the path.
     const BUFFERS: usize = 96 << 20;
     let mut provider = FakeProvider::new(|_| vec![Step::Send(stream_head("text/event-stream")), Step::Flood]).await;
-    let rig = Rig::new(&provider).await;
-    let mut body = rig.begin(post(CHAT, streamed_question(PROMPT))).await.into_body();
+    let proxy = TestProxy::new(&provider).await;
+    let mut body = proxy.begin(post(CHAT, streamed_question(PROMPT))).await.into_body();
     body.frame().await.unwrap().unwrap();
     // The client stops reading. The proxy has stopped too when other calls see no more bytes taken.
     let (mut taken, mut calls_without) = (provider.flooded(), 0);
     while calls_without < 20 {
-        rig.make_other_call().await;
+        proxy.make_other_call().await;
         calls_without = if provider.flooded() == taken { calls_without + 1 } else { 0 };
         taken = provider.flooded();
         assert!(taken < BUFFERS, "{taken} bytes were taken for a client that does not read");
@@ -143,13 +145,13 @@ async fn a_slow_client_slows_the_provider() {
 async fn a_body_over_the_limit_is_a_413_in_the_caller_s_format() {
     let provider = FakeProvider::sending("").await;
     let small = ProxyConfig { max_request_body: 1000, ..config() };
-    let mut rig = Rig::with(&provider, small, Default::default()).await;
+    let mut proxy = TestProxy::with(&provider, small, Default::default()).await;
     for path in [CHAT, "/agents/bot/openai/v1/files"] {
-        let response = rig.call(post(path, vec![b'x'; 400_000])).await;
+        let response = proxy.call(post(path, vec![b'x'; 400_000])).await;
         assert_eq!(response.status(), 413);
         assert_eq!(response.headers()["connection"], "close");
         assert!(json(&response)["error"]["message"].as_str().unwrap().contains("1000"));
-        assert_eq!(rig.event().await.status, Some(413));
+        assert_eq!(proxy.event().await.status, Some(413));
     }
     assert_eq!(provider.calls(), 0);
 }
@@ -158,9 +160,9 @@ async fn a_body_over_the_limit_is_a_413_in_the_caller_s_format() {
 async fn a_body_of_unknown_length_over_the_limit_is_a_413_too() {
     let provider = FakeProvider::new(|_| vec![Step::Hold]).await;
     let small = ProxyConfig { max_request_body: 1000, ..config() };
-    let rig = Rig::with(&provider, small, Default::default()).await;
+    let proxy = TestProxy::with(&provider, small, Default::default()).await;
     for path in [CHAT, "/agents/bot/openai/v1/files"] {
-        let mut stream = TcpStream::connect(rig.address).await.unwrap();
+        let mut stream = TcpStream::connect(proxy.address).await.unwrap();
         let head = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n");
         let body = chunk(&[b'x'; 600]).repeat(2);
         stream.write_all(&[head.as_bytes(), &body, b"0\r\n\r\n"].concat()).await.unwrap();
@@ -176,18 +178,18 @@ async fn call_waits_while_the_body_budget_is_used_up() {
     const HALF: usize = 8 << 20;
     let provider = FakeProvider::sending(whole("200 OK", "application/json", "{}")).await;
     let small = ProxyConfig { bodies_in_flight: 1, max_request_body: 2 * HALF, ..config() };
-    let rig = Rig::with(&provider, small, Default::default()).await;
+    let proxy = TestProxy::with(&provider, small, Default::default()).await;
     let length = 2 * HALF;
     let (half, head) =
         (vec![b'x'; HALF], format!("POST {CHAT} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n"));
     // Takes the whole budget, and the overdraft.
-    let mut first = TcpStream::connect(rig.address).await.unwrap();
+    let mut first = TcpStream::connect(proxy.address).await.unwrap();
     first.write_all(&[head.as_bytes(), &half].concat()).await.unwrap();
     let second = tokio::spawn({
-        let address = rig.address;
+        let address = proxy.address;
         async move { collect(begin(address, post(CHAT, vec![b'x'; 900_000])).await).await.status() }
     });
-    assert_eq!(rig.ask("Small bodies take no room").await.status(), 200);
+    assert_eq!(proxy.ask("Small bodies take no room").await.status(), 200);
     assert_eq!(provider.calls(), 1);
 
     first.write_all(&half).await.unwrap();
@@ -201,10 +203,10 @@ async fn consecutive_calls_reuse_a_connection() {
         [stream_head("text/event-stream"), chunk(&chat_stream(&["one", " two"])), b"0\r\n\r\n".to_vec()].concat();
     for answer in [chat_answer("whole"), streamed, b"HTTP/1.1 204 No Content\r\n\r\n".to_vec()] {
         let provider = FakeProvider::sending(answer).await;
-        let rig = Rig::new(&provider).await;
+        let proxy = TestProxy::new(&provider).await;
         for _ in 0..3 {
-            assert!(rig.ask(PROMPT).await.status().is_success());
-            rig.make_other_call().await;
+            assert!(proxy.ask(PROMPT).await.status().is_success());
+            proxy.make_other_call().await;
         }
         assert_eq!((provider.calls(), provider.connections()), (3, 1));
     }
@@ -213,10 +215,10 @@ async fn consecutive_calls_reuse_a_connection() {
 #[tokio::test]
 async fn connection_closed_while_idle_is_not_reused() {
     let provider = FakeProvider::new(|_| vec![Step::Send(chat_answer("whole")), Step::Close]).await;
-    let rig = Rig::new(&provider).await;
+    let proxy = TestProxy::new(&provider).await;
     for _ in 0..3 {
-        assert_eq!(rig.ask(PROMPT).await.status(), 200);
-        rig.make_other_call().await;
+        assert_eq!(proxy.ask(PROMPT).await.status(), 200);
+        proxy.make_other_call().await;
     }
     assert_eq!((provider.calls(), provider.connections()), (3, 3));
 }
@@ -225,9 +227,9 @@ async fn connection_closed_while_idle_is_not_reused() {
 async fn connection_with_an_unread_answer_is_not_reused() {
     let begun = [stream_head("text/event-stream"), chunk(&chat_stream(&["one"])[..20])].concat();
     let mut provider = FakeProvider::new(move |_| vec![Step::Send(begun.clone()), Step::Hold]).await;
-    let rig = Rig::new(&provider).await;
+    let proxy = TestProxy::new(&provider).await;
     for calls in 1..=2 {
-        drop(rig.begin(post(CHAT, streamed_question(PROMPT))).await);
+        drop(proxy.begin(post(CHAT, streamed_question(PROMPT))).await);
         provider.hung_up_on().await;
         assert_eq!(provider.connections(), calls);
     }
@@ -236,8 +238,8 @@ async fn connection_with_an_unread_answer_is_not_reused() {
 #[tokio::test]
 async fn refused_client_that_is_still_sending_gets_the_reason() {
     let provider = FakeProvider::sending(whole("200 OK", "application/json", "{}")).await;
-    let rig = Rig::new(&provider).await;
+    let proxy = TestProxy::new(&provider).await;
     // Larger than what fits into the buffers of both sockets.
-    let response = rig.call(post("/agents/bot/nobody/v1/x", vec![b'x'; 900_000])).await;
+    let response = proxy.call(post("/agents/bot/nobody/v1/x", vec![b'x'; 900_000])).await;
     assert_eq!(response.status(), 404);
 }

@@ -1,0 +1,5 @@
+//! The conversations that calls carry, in all formats and encodings.
+
+mod client_forms;
+mod formats;
+mod reading;

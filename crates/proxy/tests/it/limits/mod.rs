@@ -1,0 +1,5 @@
+//! What calls cost, and the limits of agents and groups.
+
+mod costs;
+mod groups;
+mod policies;
