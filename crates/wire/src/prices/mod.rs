@@ -1,10 +1,10 @@
 //! Prices and costs of calls: the built-in table and the operator's own prices on top. A model
 //! without a price is unpriced, never free.
 
-mod book;
 mod estimate;
 mod name;
 mod price;
+mod provider_prices;
 mod table;
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub use estimate::{asked_tokens, body_tokens, estimated_usage};
 pub use price::{Price, Rates};
 pub use table::line as price_line;
 
-use book::Book;
+use provider_prices::ProviderPrices;
 
 /// The longest name of a model that is looked up.
 const LONGEST_NAME: usize = 256;
@@ -48,7 +48,7 @@ impl Unpriced {
 /// All known prices.
 #[derive(Debug, Default)]
 pub struct Prices {
-    books: BTreeMap<String, Book>,
+    by_provider: BTreeMap<String, ProviderPrices>,
     unpriced: Unpriced,
     /// Cached lookups by provider and model. There are few, so a tree is faster than hashing names.
     lookups: RwLock<BTreeMap<String, BTreeMap<String, Option<Price>>>>,
@@ -66,7 +66,7 @@ impl Prices {
 
     /// Adds or replaces a price. `*` stands for every model of the provider without a price.
     pub fn put(&mut self, provider: &str, model: &str, price: Price) {
-        self.books.entry(provider.to_owned()).or_default().put(model, price);
+        self.by_provider.entry(provider.to_owned()).or_default().put(model, price);
         if let Ok(lookups) = self.lookups.get_mut() {
             lookups.clear();
         }
@@ -114,14 +114,14 @@ impl Prices {
     /// An upper bound for the prices of this provider's known models, or of all models if it has
     /// none.
     pub fn most_expensive(&self, provider: &str) -> Price {
-        match self.books.get(provider) {
+        match self.by_provider.get(provider) {
             Some(book) if !book.is_empty() => book.most_expensive(),
-            _ => self.books.values().map(Book::most_expensive).fold(Price::default(), Price::max),
+            _ => self.by_provider.values().map(ProviderPrices::most_expensive).fold(Price::default(), Price::max),
         }
     }
 
     fn look_up(&self, provider: &str, model: &str) -> Option<Price> {
-        let book = self.books.get(provider);
+        let book = self.by_provider.get(provider);
         let own = book.and_then(|book| book.find(model));
         own.or_else(|| self.vendor_price(provider, model)).or_else(|| book?.price_of_any_model())
     }
@@ -129,7 +129,7 @@ impl Prices {
     /// The vendor's own price of a model that a reseller or an unknown gateway offers.
     fn vendor_price(&self, provider: &str, model: &str) -> Option<Price> {
         let is_reseller = RESELLERS.contains(&provider);
-        if self.books.contains_key(provider) && !is_reseller {
+        if self.by_provider.contains_key(provider) && !is_reseller {
             return None;
         }
         // A free model ends with `:free`; other endings choose among the vendor's servers.
@@ -138,8 +138,8 @@ impl Prices {
             return Some(Price::default());
         }
         match name::vendor(model) {
-            Some((vendor, model)) => self.books.get(vendor)?.find(model),
-            None => name::VENDORS.iter().find_map(|(_, vendor)| self.books.get(*vendor)?.find(model)),
+            Some((vendor, model)) => self.by_provider.get(vendor)?.find(model),
+            None => name::VENDORS.iter().find_map(|(_, vendor)| self.by_provider.get(*vendor)?.find(model)),
         }
     }
 }

@@ -23,7 +23,7 @@ fn every_line_of_the_table_is_read() {
 #[test]
 fn every_built_in_provider_has_prices() {
     for provider in crate::builtin_providers() {
-        let known = Prices::builtin().books.contains_key(&provider.name);
+        let known = Prices::builtin().by_provider.contains_key(&provider.name);
         assert!(known || RESELLERS.contains(&provider.name.as_str()), "{}", provider.name);
     }
 }

@@ -46,8 +46,8 @@ fn ask_in_options<'a>(text: &str, options: Json<'_>) -> Option<Splice<'a>> {
         Some(asked) => Some(Splice::replace(range_of(text, asked.raw())?, "true")),
         None => {
             let is_empty = inside.trim_ascii_start().starts_with('}');
-            let words = if is_empty { r#""include_usage":true"# } else { r#""include_usage":true,"# };
-            Some(Splice::insert(range_of(text, inside)?.0, words))
+            let addition = if is_empty { r#""include_usage":true"# } else { r#""include_usage":true,"# };
+            Some(Splice::insert(range_of(text, inside)?.0, addition))
         }
     }
 }

@@ -15,21 +15,21 @@ pub use usage_filter::UsageFilter;
 struct Splice<'a> {
     from: usize,
     to: usize,
-    words: &'a str,
+    text: &'a str,
 }
 
 impl<'a> Splice<'a> {
-    fn insert(at: usize, words: &'a str) -> Splice<'a> {
-        Splice { from: at, to: at, words }
+    fn insert(at: usize, text: &'a str) -> Splice<'a> {
+        Splice { from: at, to: at, text }
     }
 
-    fn replace((from, to): (usize, usize), words: &'a str) -> Splice<'a> {
-        Splice { from, to, words }
+    fn replace((from, to): (usize, usize), text: &'a str) -> Splice<'a> {
+        Splice { from, to, text }
     }
 
     fn apply(&self, text: &str) -> Bytes {
         let (before, after) = (&text.as_bytes()[..self.from], &text.as_bytes()[self.to..]);
-        [before, self.words.as_bytes(), after].concat().into()
+        [before, self.text.as_bytes(), after].concat().into()
     }
 }
 

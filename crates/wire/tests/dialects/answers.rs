@@ -32,7 +32,7 @@ pub(crate) fn answered(text: &str, calls: &[(&'static str, &'static str)]) -> Op
 }
 
 #[test]
-fn chat_body() {
+fn chat_body_is_read() {
     let answer = body(
         Dialect::ChatCompletions,
         &json!({
@@ -77,7 +77,7 @@ fn usage_is_read_from_several_fields() {
 }
 
 #[test]
-fn chat_stream() {
+fn chat_stream_is_read() {
     let usage = Usage { input: Some(100), output: Some(20), cached: Some(60), reasoning: Some(5), ..Usage::default() };
     let expected = Answer {
         answered: answered("Héllo 😀", &[("run", "{\"n\":1}"), ("stop", "{}")]),
@@ -90,7 +90,7 @@ fn chat_stream() {
 }
 
 #[test]
-fn a_chat_stream_whose_calls_have_no_index() {
+fn chat_stream_calls_need_no_index() {
     let answer = stream(
         Dialect::ChatCompletions,
         concat!(
@@ -104,7 +104,7 @@ fn a_chat_stream_whose_calls_have_no_index() {
 }
 
 #[test]
-fn a_chat_stream_without_its_last_event() {
+fn chat_stream_may_lack_its_last_event() {
     let cut_off = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"},\"finish_reason\":null}]}\n\n";
     assert!(!stream(Dialect::ChatCompletions, cut_off).complete);
     let finished = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"},\"finish_reason\":\"stop\"}]}\n\n";
@@ -112,7 +112,7 @@ fn a_chat_stream_without_its_last_event() {
 }
 
 #[test]
-fn messages_body() {
+fn messages_body_is_read() {
     let answer = body(
         Dialect::Messages,
         &json!({
@@ -131,7 +131,7 @@ fn messages_body() {
 }
 
 #[test]
-fn messages_stream() {
+fn messages_stream_is_read() {
     let usage =
         Usage { input: Some(100), output: Some(42), cached: Some(70), cache_write: Some(20), ..Usage::default() };
     let expected = Answer {
@@ -145,7 +145,7 @@ fn messages_stream() {
 }
 
 #[test]
-fn an_error_inside_a_stream() {
+fn error_inside_a_stream_is_read() {
     let chat = stream(
         Dialect::ChatCompletions,
         concat!(

@@ -98,7 +98,7 @@ fn a_cache_marker_changes_nothing() {
 }
 
 #[test]
-fn the_newest_step_of_a_chat() {
+fn newest_step_of_a_chat_is_read() {
     let call = |id: &str, arguments: &str| json!({ "id": id, "type": "function", "function": { "name": "run", "arguments": arguments } });
     let messages = json!([
         { "role": "developer", "content": "You are an agent." },
@@ -122,7 +122,7 @@ fn the_newest_step_of_a_chat() {
 }
 
 #[test]
-fn legacy_function_calls() {
+fn legacy_function_calls_are_a_step() {
     let messages = json!([
         { "role": "user", "content": "Fix it" },
         { "role": "assistant", "content": null, "function_call": { "name": "run", "arguments": "{}" } },
@@ -180,7 +180,7 @@ fn a_message_that_carries_tool_results_is_no_prompt() {
 }
 
 #[test]
-fn anthropic_messages_on_the_path_of_chats() {
+fn anthropic_messages_are_read_on_the_path_of_chats() {
     let messages = json!([
         { "role": "user", "content": "Fix it" },
         { "role": "assistant", "content": [{ "type": "tool_use", "id": "t1", "name": "read", "input": {} }] },
@@ -202,7 +202,7 @@ fn no_user_message_is_no_prompt() {
 }
 
 #[test]
-fn session_id_in_the_body() {
+fn session_id_in_the_body_is_read() {
     let check = |mut body: Value, expected: Option<&str>| {
         body["messages"] = json!([{ "role": "user", "content": "hi" }]);
         read(Dialect::Messages, &body, |asked| assert_eq!(asked.session.as_deref(), expected, "{body}"));

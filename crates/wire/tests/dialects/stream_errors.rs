@@ -14,7 +14,7 @@ fn stream_error(dialect: Dialect, content_type: &str, sent: &str) -> Option<Stri
 }
 
 #[test]
-fn stream_errors_in_every_dialect() {
+fn stream_error_is_written_in_every_dialect() {
     let sections = [
         ("chat", Dialect::ChatCompletions, "text/event-stream", ""),
         ("messages", Dialect::Messages, "text/event-stream", "data: {\"broken"),
@@ -36,7 +36,7 @@ fn stream_errors_in_every_dialect() {
 }
 
 #[test]
-fn no_error_where_bytes_cannot_follow() {
+fn no_error_is_written_where_bytes_cannot_follow() {
     assert_eq!(stream_error(Dialect::Gemini, "application/json", "[{\"candidates\":["), None);
     assert_eq!(stream_error(Dialect::Gemini, "application/json", "[{}]"), None);
     assert_eq!(stream_error(Dialect::ChatCompletions, "application/json", "{\"choices\":["), None);

@@ -133,7 +133,7 @@ impl<'a> Chunk<'a> {
             "choices" => {
                 self.is_shown = true;
                 self.pieces.clear();
-                cursor.array(|cursor| self.see_piece(cursor))?;
+                cursor.array(|cursor| self.read_piece(cursor))?;
             }
             "usage" => self.usage = Some(self.with_usage(cursor)?),
             // Groq's place for usage in streams.
@@ -161,7 +161,7 @@ impl<'a> Chunk<'a> {
         Ok((written, usage))
     }
 
-    fn see_piece(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Malformed> {
+    fn read_piece(&mut self, cursor: &mut Cursor<'a>) -> Result<(), Malformed> {
         let piece = Piece::read(cursor)?;
         // Bounded: a million choices would take more memory than the body itself.
         if self.pieces.len() < MAX_CHOICES {

@@ -68,11 +68,11 @@ impl PartialAnswer {
     }
 
     fn read_event(&mut self, data: &str) {
-        self.look_at(data);
+        self.detect_dialect(data);
         match &mut self.answer {
             ByDialect::Chat(answer) => {
                 let other = answer.event(data);
-                if other.is_some_and(|other| self.turn_to(other, data)) {
+                if other.is_some_and(|other| self.switch_dialect(other, data)) {
                     self.read_event(data);
                 }
             }
@@ -93,11 +93,11 @@ impl PartialAnswer {
     }
 
     fn read_body(&mut self, body: &str) {
-        self.look_at(body);
+        self.detect_dialect(body);
         match &mut self.answer {
             ByDialect::Chat(answer) => {
                 let other = answer.body(body);
-                if other.is_some_and(|other| self.turn_to(other, body)) {
+                if other.is_some_and(|other| self.switch_dialect(other, body)) {
                     self.read_body(body);
                 }
             }
@@ -150,19 +150,19 @@ impl PartialAnswer {
     }
 
     /// Switches the dialect if `text` is the first to show one.
-    fn look_at(&mut self, text: &str) {
+    fn detect_dialect(&mut self, text: &str) {
         if self.is_shown || matches!(self.answer, ByDialect::Chat(_)) {
             return;
         }
         if let Some(dialect) = Dialect::of_answer(text) {
-            self.turn_to(dialect, text);
+            self.switch_dialect(dialect, text);
         }
     }
 
     /// Switches to the dialect that `text` shows, and says whether it did. An invalid text switches
     /// nothing: it may be the broken end of a stream, and the error that follows is in the dialect
     /// so far.
-    fn turn_to(&mut self, dialect: Dialect, text: &str) -> bool {
+    fn switch_dialect(&mut self, dialect: Dialect, text: &str) -> bool {
         if dialect == self.dialect {
             self.is_shown = true;
             return false;

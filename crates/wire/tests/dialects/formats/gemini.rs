@@ -78,7 +78,7 @@ fn response_of_a_failed_function_is_marked() {
 }
 
 #[test]
-fn gemini_requests_and_answers_in_an_envelope() {
+fn gemini_envelopes_are_read() {
     let body = json!({
         "model": "gemini-3", "project": "p", "user_prompt_id": "u",
         "request": { "contents": [{ "role": "user", "parts": [{ "text": "Hi" }] }], "session_id": "s-1" },
@@ -99,7 +99,7 @@ fn expected_usage() -> Usage {
 }
 
 #[test]
-fn gemini_stream_of_events() {
+fn gemini_stream_of_events_is_read() {
     let expected = Answer {
         answered: answered("I lóok.", &[("read", "{\"a\":1}")]),
         usage: expected_usage(),
@@ -111,14 +111,14 @@ fn gemini_stream_of_events() {
 }
 
 #[test]
-fn gemini_stream_as_an_array() {
+fn gemini_stream_as_an_array_is_read() {
     let answer = read(Dialect::Gemini, "application/json; charset=UTF-8", GEMINI_ARRAY, 1 << 20);
     assert_eq!(answer.answered, answered("I lóok.]}\"", &[("read", "{\"a\":1}")]));
     assert_eq!((answer.usage.input, answer.usage.output, answer.complete), (Some(9), Some(4), true));
 }
 
 #[test]
-fn gemini_body_with_candidates() {
+fn gemini_candidates_are_read() {
     let answer = body(
         Dialect::Gemini,
         &json!({
@@ -143,7 +143,7 @@ fn gemini_blocked_prompt_is_a_whole_answer() {
 }
 
 #[test]
-fn gemini_streamed_arguments() {
+fn gemini_streamed_arguments_are_joined() {
     let piece = |call: Value| {
         let event = json!({ "candidates": [{ "content": { "parts": [{ "functionCall": call }] } }] });
         format!("data: {event}\n\n")
@@ -164,7 +164,7 @@ fn gemini_streamed_arguments() {
 }
 
 #[test]
-fn an_error_inside_a_stream() {
+fn error_inside_a_stream_is_read() {
     let error = "{\"error\":{\"code\":503,\"message\":\"Try later\",\"status\":\"UNAVAILABLE\"}}";
     let events = stream(Dialect::Gemini, &format!("data: {error}\n\n"));
     let array = read(Dialect::Gemini, "application/json", &format!("[{error}]"), 1 << 20);

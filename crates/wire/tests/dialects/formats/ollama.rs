@@ -58,7 +58,7 @@ fn tokens(input: u64, output: u64) -> Usage {
 }
 
 #[test]
-fn ollama_streams_of_lines() {
+fn ollama_streams_of_lines_are_read() {
     let lines = |stream| read(Dialect::Ollama, "application/x-ndjson", stream, 1 << 20);
     let chat = Answer {
         answered: answered("I lóok.", &[("read", "{\"a\":1}"), ("now", "{}")]),
@@ -76,7 +76,7 @@ fn ollama_streams_of_lines() {
 }
 
 #[test]
-fn ollama_body() {
+fn ollama_body_is_read() {
     let answer = body(
         Dialect::Ollama,
         &json!({ "model": "llama", "message": { "role": "assistant", "content": "Hi" }, "done": true, "prompt_eval_count": 26, "eval_count": 7 }),
@@ -85,7 +85,7 @@ fn ollama_body() {
 }
 
 #[test]
-fn legacy_completions() {
+fn legacy_completions_are_read() {
     asked(Dialect::Completions, &json!({ "model": "davinci", "prompt": "Once", "stream": true }), |asked| {
         assert_eq!((&*asked.prompt, asked.opening()), (&["Once".into()][..], &["Once".into()][..]));
         assert_eq!((asked.model.as_deref(), asked.streamed), (Some("davinci"), true));

@@ -28,7 +28,7 @@ fn responses_input_string_is_the_prompt() {
 }
 
 #[test]
-fn messages_with_and_without_a_type() {
+fn messages_need_no_type() {
     let list = json!([
         { "role": "developer", "content": "You are an agent." },
         { "role": "user", "content": "First" },
@@ -97,7 +97,7 @@ fn a_screenshot_is_a_word_of_its_own() {
 }
 
 #[test]
-fn request_with_previous_response_id() {
+fn previous_response_id_names_what_is_continued() {
     let list = json!([{ "type": "function_call_output", "call_id": "a", "output": "done" }]);
     asked(&json!({ "input": list, "previous_response_id": "resp_7" }), |asked| {
         assert_eq!(asked.continues, Some(Continues::Answer("resp_7".into())));
@@ -135,7 +135,7 @@ fn expected_usage() -> Usage {
 }
 
 #[test]
-fn responses_stream_of_items() {
+fn responses_stream_of_items_is_read() {
     let expected = Answer {
         answered: answered("I lóok.", &[("read", "{\"a\":1}"), ("patch", "raw")]),
         usage: expected_usage(),
@@ -149,7 +149,7 @@ fn responses_stream_of_items() {
 }
 
 #[test]
-fn responses_body_of_items() {
+fn responses_body_of_items_is_read() {
     let answer = body(
         Dialect::Responses,
         &json!({
@@ -172,7 +172,7 @@ fn responses_body_of_items() {
 }
 
 #[test]
-fn responses_stream_with_only_its_last_event() {
+fn responses_stream_may_have_only_its_last_event() {
     let answer = stream(
         Dialect::Responses,
         "data: {\"type\":\"response.incomplete\",\"response\":{\"id\":\"r\",\"status\":\"incomplete\",\"output\":[{\"type\":\"message\",\"content\":[{\"type\":\"output_text\",\"text\":\"Half\"}]}]}}\n\n",
@@ -181,7 +181,7 @@ fn responses_stream_with_only_its_last_event() {
 }
 
 #[test]
-fn responses_stream_that_fails() {
+fn failed_responses_stream_has_its_error() {
     let failed = "data: {\"type\":\"response.failed\",\"response\":{\"id\":\"r\",\"status\":\"failed\",\"error\":{\"code\":\"server_error\",\"message\":\"It broke\"},\"output\":[]}}\n\n";
     let flat =
         "data: {\"type\":\"error\",\"code\":\"x\",\"message\":\"It broke\",\"param\":null,\"sequence_number\":1}\n\n";

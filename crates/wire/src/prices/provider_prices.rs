@@ -11,7 +11,7 @@ const ANY: &str = "*";
 
 /// The prices of one provider.
 #[derive(Debug, Default)]
-pub(super) struct Book {
+pub(super) struct ProviderPrices {
     models: HashMap<String, Price>,
     /// By name without date or version: the newest model of that name.
     undated: HashMap<String, (String, Price)>,
@@ -19,7 +19,7 @@ pub(super) struct Book {
     most_expensive: OnceLock<Price>,
 }
 
-impl Book {
+impl ProviderPrices {
     pub(super) fn put(&mut self, model: &str, price: Price) {
         let key = name::key(model);
         let undated = name::undated(&key).to_owned();
