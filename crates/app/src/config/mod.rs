@@ -110,7 +110,6 @@ pub struct Config {
 impl Config {
     /// The defaults, with the data directory `data_dir`.
     pub fn new(data_dir: PathBuf) -> Config {
-        let guard = guard::GuardConfig::default();
         Config {
             bind: IpAddr::V4(Ipv4Addr::LOCALHOST),
             port: 18_880,
@@ -136,27 +135,15 @@ impl Config {
             evidence_budget: 256 << 20,
             keep_evidence_on_disk: true,
             recording: RecordingConfig::default(),
-            kill_switch: guard.defaults,
+            kill_switch: guard::GuardConfig::default().defaults,
             policy: Policy::default(),
             retention: Retention::default(),
             max_size: Some(20 << 30),
             prices: Arc::new(prices()),
             alerts: Alerting::default(),
             include_usage: HashMap::new(),
-            limits: Limits {
-                max_request_body: 32 << 20,
-                bodies_in_flight: 1 << 30,
-                max_header_size: 64 << 10,
-                max_connections: 10_000,
-                header_timeout: Duration::from_secs(10),
-                connect_timeout: Duration::from_secs(5),
-                first_byte_timeout: Duration::from_secs(120),
-                idle_timeout: Duration::from_secs(300),
-                kill_commit_timeout: Duration::from_secs(5),
-                max_agents: guard.max_agents,
-                max_conversations: guard.max_conversations,
-            },
-            log: Log { format: LogFormat::Text, level: "info".to_owned() },
+            limits: Limits::default(),
+            log: Log::default(),
         }
     }
 

@@ -37,7 +37,7 @@ impl Locks {
     }
 
     /// Whether `path` leads to the locked directory.
-    pub(super) fn are_of(&self, path: &Path) -> bool {
+    pub(super) fn belong_to(&self, path: &Path) -> bool {
         let id = |file: std::fs::Metadata| (file.dev(), file.ino());
         self.directory.metadata().ok().map(id) == std::fs::metadata(path).ok().map(id)
     }

@@ -50,7 +50,7 @@ impl DataDir {
     /// known files. An error if another server has it.
     pub(crate) fn claim_again(&self) -> anyhow::Result<()> {
         let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
-        if !locks.are_of(&self.path) {
+        if !locks.belong_to(&self.path) {
             *locks = Locks::take(&self.path)?;
         }
         if let Some(token) = &*self.token.lock().unwrap_or_else(PoisonError::into_inner)
@@ -79,7 +79,7 @@ impl DataDir {
     }
 
     /// Replaces the token.
-    pub(crate) fn keep_token(self: &Arc<Self>) -> impl Fn(&SecretString) -> io::Result<()> + use<> {
+    pub(crate) fn token_writer(self: &Arc<Self>) -> impl Fn(&SecretString) -> io::Result<()> + use<> {
         let directory = Arc::clone(self);
         move |token| {
             write_token(&directory.path, token).map_err(io::Error::other)?;
@@ -107,7 +107,7 @@ impl DataDir {
     }
 
     /// Removes the addresses when the server ends.
-    pub(crate) fn forget_addresses(&self) {
+    pub(crate) fn remove_addresses(&self) {
         // A file left behind only makes other commands report that no server answers.
         let _ = std::fs::remove_file(self.path.join(SERVER));
     }

@@ -118,6 +118,6 @@ fn addresses_are_found_again() {
     let directory = DataDir::open(parent.path()).unwrap();
     directory.write_addresses(&addresses).unwrap();
     assert_eq!(Addresses::read(parent.path()), Some(addresses));
-    directory.forget_addresses();
+    directory.remove_addresses();
     assert_eq!(Addresses::read(parent.path()), None);
 }

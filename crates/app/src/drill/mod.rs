@@ -28,14 +28,14 @@ const ALERTS_TIMEOUT: Duration = Duration::from_secs(75);
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Runs a drill through the proxy at `proxy` and removes all traces of it.
-pub(crate) async fn rehearse(client: Client, http: Http, proxy: String) -> Result<Held, Failure> {
+pub(crate) async fn rehearse(client: Client, http: Http, proxy: String) -> Result<DrillOutcome, Failure> {
     let provider = FakeProvider::start(0, Behaviour::text("I will try that again.")).await?;
     let name = format!("drill-{}", &CallId::new().to_string()[24..]);
     let key = client.change(Method::POST, "/api/agent-keys", &json!({"agent": name, "name": "drill"})).await?;
     let drill = Drill { client, http, proxy, name, key: client::read(&key)? };
-    let held = drill.run(&provider.url()).await;
+    let outcome = drill.run(&provider.url()).await;
     drill.clean_up().await?;
-    held
+    outcome
 }
 
 /// Drills for the dashboard of the server at `addresses`.
@@ -45,8 +45,8 @@ pub(crate) fn for_dashboard(addresses: Addresses) -> Drills {
         async move {
             let client = Client::new(&dashboard, token, &trust).map_err(|failure| failure.error.to_string())?;
             let http = Http::new(&trust).map_err(|error| error.to_string())?;
-            let held = rehearse(client, http, proxy).await.map_err(|failure| failure.error.to_string())?;
-            Ok(report::for_dashboard(&held))
+            let outcome = rehearse(client, http, proxy).await.map_err(|failure| failure.error.to_string())?;
+            Ok(report::for_dashboard(&outcome))
         }
     })
 }
@@ -69,7 +69,7 @@ struct Key {
 }
 
 /// The outcome of a drill.
-pub(crate) struct Held {
+pub(crate) struct DrillOutcome {
     pub(crate) calls: usize,
     pub(crate) killed_in: Duration,
     pub(crate) incident: String,
@@ -87,7 +87,7 @@ pub(crate) struct Links {
 }
 
 impl Drill {
-    async fn run(&self, provider: &str) -> Result<Held, Failure> {
+    async fn run(&self, provider: &str) -> Result<DrillOutcome, Failure> {
         let Drill { client, name, .. } = self;
         let settings = json!({"base_url": provider, "format": "openai"});
         client.change(Method::PUT, &format!("/api/providers/{name}"), &settings).await?;
@@ -102,7 +102,7 @@ impl Drill {
         client.change(Method::PATCH, &format!("/api/agents/{name}"), &json!({"active": true})).await?;
         let activated = self.call().await?.is_none();
         let links = client::read(&client.get("/api/status").await?)?;
-        Ok(Held { calls, killed_in, incident, activated, channels: channels(client).await?, deliveries, links })
+        Ok(DrillOutcome { calls, killed_in, incident, activated, channels: channels(client).await?, deliveries, links })
     }
 
     /// Repeats the same request.
@@ -143,7 +143,7 @@ impl Drill {
             let mut deliveries = Vec::new();
             for item in self.client.list("/api/alert-history", &format!("&incident={incident}")).await? {
                 let delivery: Delivery = client::read(item.get())?;
-                deliveries.push(self.followed(delivery).await?);
+                deliveries.push(self.delivery_or_digest(delivery).await?);
             }
             let waiting = |delivery: &Delivery| delivery.state == "queued" && delivery.attempts.is_empty();
             if !deliveries.iter().any(waiting) || Instant::now() >= end {
@@ -154,7 +154,7 @@ impl Drill {
     }
 
     /// The delivery, or the digest that contains it.
-    async fn followed(&self, delivery: Delivery) -> Result<Delivery, Failure> {
+    async fn delivery_or_digest(&self, delivery: Delivery) -> Result<Delivery, Failure> {
         let Some(digest) = &delivery.digest_id else { return Ok(delivery) };
         let digest: Delivery = client::read(&self.client.get(&format!("/api/alert-history/{digest}")).await?)?;
         Ok(Delivery { state: digest.state, attempts: digest.attempts, reason: digest.reason, ..delivery })

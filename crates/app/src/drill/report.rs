@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use web::{DrillLine, DrillReport};
 
-use super::Held;
+use super::DrillOutcome;
 use crate::client::alerts::Attempt;
 use crate::exit::{Exit, Failure};
 
@@ -21,8 +21,8 @@ pub(crate) struct Line {
 const IS_OFF: &str = "it is off";
 
 /// A line for each channel, notified or not.
-pub(crate) fn lines(held: &Held) -> Vec<Line> {
-    let notified = held.deliveries.iter().map(|delivery| {
+pub(crate) fn lines(outcome: &DrillOutcome) -> Vec<Line> {
+    let notified = outcome.deliveries.iter().map(|delivery| {
         let last = delivery.attempts.last();
         let state =
             if delivery.state == "queued" && last.is_some() { "failed, to be tried again" } else { &delivery.state };
@@ -35,7 +35,8 @@ pub(crate) fn lines(held: &Held) -> Vec<Line> {
             answer: answer.unwrap_or_else(|| "still waiting".to_owned()),
         }
     });
-    let skipped = held.channels.iter().filter(|channel| !held.deliveries.iter().any(|it| it.channel == channel.name));
+    let skipped =
+        outcome.channels.iter().filter(|channel| !outcome.deliveries.iter().any(|it| it.channel == channel.name));
     let skipped = skipped.map(|channel| Line {
         channel: channel.name.clone(),
         kind: channel.kind.clone(),
@@ -78,9 +79,9 @@ fn what_is_missing(skipped: &[Line]) -> &'static str {
 }
 
 /// The report that the dashboard shows.
-pub(super) fn for_dashboard(held: &Held) -> DrillReport {
-    let lines = lines(held);
-    let failure = verdict(&lines, held.activated).err().map(|failure| failure.error.to_string());
+pub(super) fn for_dashboard(outcome: &DrillOutcome) -> DrillReport {
+    let lines = lines(outcome);
+    let failure = verdict(&lines, outcome.activated).err().map(|failure| failure.error.to_string());
     let line = |line: Line| DrillLine {
         is_delivered: line.state == "delivered",
         channel: line.channel,
@@ -90,9 +91,9 @@ pub(super) fn for_dashboard(held: &Held) -> DrillReport {
         answer: line.answer,
     };
     DrillReport {
-        calls: held.calls,
-        killed_in_ms: held.killed_in.as_millis() as u64,
-        activated: held.activated,
+        calls: outcome.calls,
+        killed_in_ms: outcome.killed_in.as_millis() as u64,
+        activated: outcome.activated,
         channels: lines.into_iter().map(line).collect(),
         failure,
     }

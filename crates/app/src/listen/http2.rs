@@ -38,15 +38,15 @@ const WINDOW: u32 = 512 << 10;
 const SEND_BUFFER: usize = 64 << 10;
 /// A client that cancels more requests than this, beyond as many as were answered, loses its
 /// connection: each costs it a few bytes and the server a call.
-const MAX_TAKEN_BACK: u64 = 100;
+const MAX_CANCELLED: u64 = 100;
 /// How long a client may take to acknowledge the end of an idle connection.
-const GOODBYE: Duration = Duration::from_secs(2);
+const GOAWAY_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// What HTTP/2 needs besides `Serving`.
 pub(super) struct Http2 {
     pub(super) max_header_size: usize,
     /// Permits for connections. Every request after the first of its connection takes one too.
-    pub(super) room: Arc<Semaphore>,
+    pub(super) permits: Arc<Semaphore>,
 }
 
 /// Serves the connection to its end.
@@ -59,7 +59,7 @@ where
     B::Error: std::error::Error + Send + Sync,
 {
     let Serving { timeouts, answer, state, peer, client, mut stopping, permit: _permit, .. } = serving;
-    let streams = Streams::new(own.room);
+    let streams = Streams::new(own.permits);
     let answer = move |request| answer(request, peer);
     let new = NewStreams::default();
     let service = {
@@ -86,9 +86,9 @@ where
             biased;
             step = poll_fn(|cx| open.poll_step(connection.as_mut(), &mut idle, &state, cx)) => match step {
                 Step::Ended(ended) => return note_end(ended),
-                Step::Refused => return tracing::debug!("the client takes back too many requests"),
-                Step::Idle(Rest::Begin) => connection.as_mut().graceful_shutdown(),
-                Step::Idle(Rest::End) => return,
+                Step::Refused => return tracing::debug!("the client cancels too many requests"),
+                Step::Idle(IdleEnd::Announce) => connection.as_mut().graceful_shutdown(),
+                Step::Idle(IdleEnd::Close) => return,
             },
             Ok(()) = stopping.changed(), if !is_stopping => {
                 is_stopping = true;
@@ -115,7 +115,7 @@ fn builder(executor: NewStreams, max_header_size: usize) -> http2::Builder<NewSt
 enum Step {
     Ended(hyper::Result<()>),
     Refused,
-    Idle(Rest),
+    Idle(IdleEnd),
 }
 
 /// The requests of a connection.
@@ -123,9 +123,9 @@ enum Requests {
     Open,
     /// None is open; this many have ended.
     None {
-        so_far: u64,
+        ended: u64,
     },
-    TooManyTakenBack,
+    TooManyCancelled,
 }
 
 /// The running streams.
@@ -149,9 +149,9 @@ impl OpenStreams {
             return Poll::Ready(Step::Ended(ended));
         }
         match self.poll(cx, state) {
-            Requests::TooManyTakenBack => Poll::Ready(Step::Refused),
-            Requests::Open => idle.interrupt(),
-            Requests::None { so_far } => idle.poll(cx, so_far).map(Step::Idle),
+            Requests::TooManyCancelled => Poll::Ready(Step::Refused),
+            Requests::Open => idle.reset(),
+            Requests::None { ended } => idle.poll(cx, ended).map(Step::Idle),
         }
     }
 
@@ -169,12 +169,12 @@ impl OpenStreams {
         let open = self.running.len();
         // A connection whose requests all wait for the client may be closed for another one.
         state.set_waits_to_read(counts.waiting_for_client.load(Relaxed) >= open);
-        let (answered, taken_back) = (counts.answered.load(Relaxed), counts.taken_back.load(Relaxed));
-        if taken_back > MAX_TAKEN_BACK + answered {
-            return Requests::TooManyTakenBack;
+        let (answered, cancelled) = (counts.answered.load(Relaxed), counts.cancelled.load(Relaxed));
+        if cancelled > MAX_CANCELLED + answered {
+            return Requests::TooManyCancelled;
         }
         match open {
-            0 => Requests::None { so_far: answered + taken_back },
+            0 => Requests::None { ended: answered + cancelled },
             _ => Requests::Open,
         }
     }
@@ -182,11 +182,11 @@ impl OpenStreams {
 
 /// The next step for a connection that was idle for too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Rest {
+enum IdleEnd {
     /// Tell the client that the connection ends.
-    Begin,
-    /// End it.
-    End,
+    Announce,
+    /// Close it.
+    Close,
 }
 
 /// The time without requests.
@@ -194,17 +194,17 @@ struct Idle {
     timeouts: Timeouts,
     is_goaway_sent: bool,
     /// How many requests had ended when the timer was set.
-    so_far: u64,
+    ended: u64,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl Idle {
     fn new(timeouts: Timeouts) -> Idle {
-        Idle { timeouts, is_goaway_sent: false, so_far: 0, timer: None }
+        Idle { timeouts, is_goaway_sent: false, ended: 0, timer: None }
     }
 
     /// A request is open.
-    fn interrupt(&mut self) -> Poll<Step> {
+    fn reset(&mut self) -> Poll<Step> {
         self.timer = None;
         Poll::Pending
     }
@@ -213,29 +213,29 @@ impl Idle {
     fn send_goaway(&mut self) {
         self.is_goaway_sent = true;
         if let Some(timer) = &mut self.timer {
-            timer.as_mut().reset(Instant::now() + GOODBYE);
+            timer.as_mut().reset(Instant::now() + GOAWAY_TIMEOUT);
         }
     }
 
     /// No request is open. Bytes outside of requests, such as pings, do not extend the wait.
-    fn poll(&mut self, cx: &mut Context<'_>, so_far: u64) -> Poll<Rest> {
-        let limit = match (self.is_goaway_sent, so_far) {
-            (true, _) => GOODBYE,
+    fn poll(&mut self, cx: &mut Context<'_>, ended: u64) -> Poll<IdleEnd> {
+        let limit = match (self.is_goaway_sent, ended) {
+            (true, _) => GOAWAY_TIMEOUT,
             (false, 0) => self.timeouts.head,
             (false, _) => self.timeouts.keep_alive,
         };
         // A request may begin and end between two polls.
-        if std::mem::replace(&mut self.so_far, so_far) != so_far {
+        if std::mem::replace(&mut self.ended, ended) != ended {
             self.timer = None;
         }
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(limit)));
         if timer.as_mut().poll(cx).is_pending() {
             return Poll::Pending;
         }
-        if self.is_goaway_sent || so_far == 0 {
-            return Poll::Ready(Rest::End);
+        if self.is_goaway_sent || ended == 0 {
+            return Poll::Ready(IdleEnd::Close);
         }
         self.send_goaway();
-        Poll::Ready(Rest::Begin)
+        Poll::Ready(IdleEnd::Announce)
     }
 }

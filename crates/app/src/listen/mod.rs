@@ -141,7 +141,7 @@ struct Acceptor<A> {
     server: http1::Builder,
     answer: A,
     stopping: watch::Receiver<Option<Duration>>,
-    room: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     connections: JoinSet<()>,
     unauthenticated: Option<Unauthenticated>,
 }
@@ -165,7 +165,7 @@ where
             server: http_server(limits),
             answer,
             stopping,
-            room: Arc::new(Semaphore::new(limits.max_connections)),
+            permits: Arc::new(Semaphore::new(limits.max_connections)),
             connections: JoinSet::new(),
             unauthenticated: limits.unauthenticated.map(Unauthenticated::new),
         }
@@ -189,7 +189,7 @@ where
     /// Accepts a connection, or removes one that ended.
     async fn work(&mut self, socket: &TcpListener) {
         tokio::select! {
-            (stream, peer, permit) = accept(socket, &self.room) => self.serve(stream, peer, permit),
+            (stream, peer, permit) = accept(socket, &self.permits) => self.serve(stream, peer, permit),
             Some(_) = self.connections.join_next() => {
                 let open = self.connections.len();
                 self.unauthenticated.iter_mut().for_each(|all| all.trim(open));
@@ -247,8 +247,8 @@ where
 
     fn encryption(&self, tls: &ListenerTls) -> (Handshake, Http2) {
         let handshake = Handshake { tls: tls.current(), limit: self.limits.header_timeout };
-        let room = Arc::clone(&self.room);
-        (handshake, Http2 { max_header_size: self.limits.max_header_size, room })
+        let permits = Arc::clone(&self.permits);
+        (handshake, Http2 { max_header_size: self.limits.max_header_size, permits })
     }
 
     fn timeouts(&self) -> Timeouts {
@@ -272,9 +272,9 @@ type Accepted = (TcpStream, SocketAddr, Option<OwnedSemaphorePermit>);
 
 /// The next connection, once there is a permit. It retries for ever, because file descriptors
 /// become free again.
-async fn accept(socket: &TcpListener, room: &Arc<Semaphore>) -> Accepted {
+async fn accept(socket: &TcpListener, permits: &Arc<Semaphore>) -> Accepted {
     // The semaphore is never closed, so there is always a permit.
-    let permit = Arc::clone(room).acquire_owned().await.ok();
+    let permit = Arc::clone(permits).acquire_owned().await.ok();
     loop {
         match socket.accept().await {
             Ok((stream, peer)) => return (stream, peer, permit),

@@ -36,9 +36,9 @@ const REBUILT_LINES: usize = 1 << 20;
 /// The calls of a run.
 pub(super) fn fingerprints(recorded: &[Recorded<'_>]) -> Result<Vec<Fingerprint>, String> {
     let mut calls: Vec<Fingerprint> = Vec::with_capacity(recorded.len());
-    let mut past = Past::new()?;
+    let mut history = EarlierCalls::new()?;
     for (place, call) in recorded.iter().enumerate() {
-        let fingerprint = call.fingerprint(&mut past, calls.last());
+        let fingerprint = call.fingerprint(&mut history, calls.last());
         let fingerprint = fingerprint.map_err(|reason| format!("calls[{place}].{reason}"))?;
         let at_once = call.timestamp.is_some() && is_sample(&calls, &fingerprint);
         let is_sample = call.sample.unwrap_or(at_once);
@@ -48,17 +48,17 @@ pub(super) fn fingerprints(recorded: &[Recorded<'_>]) -> Result<Vec<Fingerprint>
 }
 
 /// What earlier calls of the run said, for requests that carry only what is new.
-struct Past {
+struct EarlierCalls {
     prints: PastCalls,
     agent: AgentId,
     chains: Chains,
     rebuilt: RebuiltPrompts,
 }
 
-impl Past {
-    fn new() -> Result<Past, String> {
+impl EarlierCalls {
+    fn new() -> Result<EarlierCalls, String> {
         let agent = AgentId::parse("replay").map_err(|error| error.to_string())?;
-        Ok(Past {
+        Ok(EarlierCalls {
             prints: PastCalls::default(),
             agent,
             chains: Chains::new(CHAINS),
@@ -71,21 +71,21 @@ impl Past {
 const CHAINS: usize = 64 << 20;
 
 impl Recorded<'_> {
-    fn fingerprint(&self, past: &mut Past, before: Option<&Fingerprint>) -> Result<Fingerprint, String> {
+    fn fingerprint(&self, history: &mut EarlierCalls, before: Option<&Fingerprint>) -> Result<Fingerprint, String> {
         let (number, before) = (before.map_or(0, |call| call.number) + 1, before.map(|call| call.time));
         let dialect = self.dialect()?;
         let body = self.request.get().as_bytes();
         let mut asked = wire::read_request(dialect, body).map_err(|unread| format!("request: {unread}"))?;
-        let earlier = past.chains.earlier_answers(&past.agent, &asked);
+        let earlier = history.chains.earlier_answers(&history.agent, &asked);
         earlier.complete(&mut asked);
-        let run = RebuiltPrompt::of(&asked).map(|prompt| past.rebuilt.place("", &prompt, &mut asked));
+        let run = RebuiltPrompt::of(&asked).map(|prompt| history.rebuilt.place("", &prompt, &mut asked));
         let time = self.time(before)?;
         let answer = self.response.map(|response| answer(dialect, response)).unwrap_or_default();
         if let (Some(run), Some(answered)) = (run, &answer.answered) {
-            past.rebuilt.answered(run, answered);
+            history.rebuilt.answered(run, answered);
         }
         let conversation = wire::conversation_of(&HeaderMap::new(), &asked);
-        let fingerprint = past.prints.fingerprint(&PastCall {
+        let fingerprint = history.prints.fingerprint(&PastCall {
             number,
             time,
             silence_ms: before.map_or(0, |before| time.as_millis() - before.as_millis()),
@@ -98,7 +98,7 @@ impl Recorded<'_> {
         if answer.answered.is_some()
             && let Some(link) = KeptLink::of_request(&conversation, &asked)
         {
-            past.chains.remember(&past.agent, link, &answer);
+            history.chains.remember(&history.agent, link, &answer);
         }
         Ok(fingerprint)
     }

@@ -80,10 +80,10 @@ fn replay_file(
     while let Some((number, line)) = lines.next()? {
         let place = format!("{name}:{number}");
         match Run::read(line, &place) {
-            Ok(run) => report.take(&run, &JudgedRun::under_all(&run, settings))?,
+            Ok(run) => report.add_run(&run, &JudgedRun::under_all(&run, settings))?,
             Err(reason) => {
                 bad_lines += 1;
-                progress.suspend(|| report::complain(&place, &reason));
+                progress.suspend(|| report::report_unreadable(&place, &reason));
             }
         }
     }

@@ -69,7 +69,7 @@ impl Report {
     }
 
     /// Adds a run, judged under every setting.
-    pub(super) fn take(&mut self, run: &Run, judged: &[JudgedRun]) -> Result<(), Failure> {
+    pub(super) fn add_run(&mut self, run: &Run, judged: &[JudgedRun]) -> Result<(), Failure> {
         if self.json {
             for (kill_switch, judged) in self.settings.iter().zip(judged) {
                 self.print_run(run, *kill_switch, judged)?;
@@ -86,7 +86,7 @@ impl Report {
 
     /// Prints the totals.
     pub(super) fn finish(mut self) -> Result<(), Failure> {
-        let all = self.group(ALL.to_owned()).iter().map(Totals::shown).collect::<Vec<_>>();
+        let all = self.group(ALL.to_owned()).iter().map(Totals::report).collect::<Vec<_>>();
         if self.json {
             return self.print_totals(all);
         }
@@ -114,7 +114,7 @@ impl Report {
         let mut rows = Vec::new();
         for group in &self.groups {
             let settings = self.settings.iter().zip(&group.totals);
-            rows.extend(settings.map(|(settings, totals)| row(&group.name, *settings, &totals.shown())));
+            rows.extend(settings.map(|(settings, totals)| row(&group.name, *settings, &totals.report())));
         }
         rows
     }
@@ -152,7 +152,7 @@ impl From<KillSwitch> for Settings {
 }
 
 /// Reports an unreadable line and the reason. The rest is still measured.
-pub(super) fn complain(place: &str, reason: &str) {
+pub(super) fn report_unreadable(place: &str, reason: &str) {
     let _ = writeln!(anstream::stderr(), "agentgazer: {}: {}", text::printable(place), text::printable(reason));
 }
 

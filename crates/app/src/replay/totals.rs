@@ -61,7 +61,7 @@ impl Totals {
     }
 
     /// The sums.
-    pub(super) fn shown(&self) -> TotalsReport {
+    pub(super) fn report(&self) -> TotalsReport {
         TotalsReport {
             runs: self.runs,
             calls: self.calls,

@@ -5,12 +5,12 @@ use std::time::Duration;
 use proxy::Proxy;
 use tokio::task::JoinHandle;
 
-const EVERY: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Watches the clock until the task is aborted.
 pub(crate) fn start(proxy: Proxy) -> JoinHandle<()> {
     tokio::spawn(async move {
-        let mut ticks = tokio::time::interval(EVERY);
+        let mut ticks = tokio::time::interval(INTERVAL);
         loop {
             ticks.tick().await;
             proxy.check_clock();

@@ -19,7 +19,7 @@ use crate::config::Config;
 use crate::data_dir::DataDir;
 
 /// How often the copy is updated. Calls that leave the windows sooner are never written.
-const EVERY: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_secs(1);
 /// How much is compressed and written at a time, which bounds the memory of the copies. A larger
 /// body is its own part.
 const PART: usize = 1 << 20;
@@ -61,14 +61,14 @@ impl EvidenceKeeper {
         let restoring = file.clone().map(|file| tokio::spawn(restore.older(file, older_agents)));
         let (proxy, unwritten) = (proxy.clone(), KeptCalls::default());
         let (directory, path) = (Arc::clone(directory), config.data_dir.clone());
-        let copy = Copy { proxy, directory, path, file, recording, unwritten, is_failing: false };
+        let copy = DiskCopy { proxy, directory, path, file, recording, unwritten, is_failing: false };
         Some(EvidenceKeeper::run(copy, restoring))
     }
 
-    fn run(mut copy: Copy, restoring: Option<JoinHandle<()>>) -> EvidenceKeeper {
+    fn run(mut copy: DiskCopy, restoring: Option<JoinHandle<()>>) -> EvidenceKeeper {
         let (stop, mut stopped) = oneshot::channel();
         let task = tokio::spawn(async move {
-            let mut ticks = tokio::time::interval(EVERY);
+            let mut ticks = tokio::time::interval(INTERVAL);
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
                 tokio::select! {
@@ -164,7 +164,7 @@ impl Restore {
 }
 
 /// The copy, and the part that could not be written yet.
-struct Copy {
+struct DiskCopy {
     proxy: Proxy,
     directory: Arc<DataDir>,
     path: PathBuf,
@@ -174,7 +174,7 @@ struct Copy {
     is_failing: bool,
 }
 
-impl Copy {
+impl DiskCopy {
     async fn write_parts(&mut self) {
         self.replace_lost_files().await;
         for _ in 0..PARTS {

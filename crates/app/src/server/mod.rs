@@ -21,7 +21,7 @@ use control::{Control, Token};
 use model::{Clock, KeyRequirement};
 use proxy::Proxy;
 use secrecy::{ExposeSecret, SecretString};
-use store::Recorder;
+use store::{Recorder, Store};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -86,10 +86,7 @@ impl Server {
         let control = web.control.clone();
         control.load_people().await?;
         let sharing = parts.sharing.as_ref().map(|sharing| sharing.start(&control, &proxy));
-        web.sessions = match parts.store.keeps_sessions() {
-            true => SessionStorage::database(parts.store.clone()),
-            false => data_dir.sessions(),
-        };
+        web.sessions = session_storage(&parts.store, &data_dir);
         web.drills = drill::for_dashboard(addresses.clone());
         connect(&mut web, &proxy, tls.as_ref());
         web.access.oidc = config.oidc.login(config.alerts.allow_private_targets)?;
@@ -99,11 +96,9 @@ impl Server {
         let recording = recordings.map(|file| parts.recording(config, file));
         let (restored, older_agents) = oneshot::channel();
         let evidence = EvidenceKeeper::start((config, &data_dir), &parts.guard, &proxy, recording, older_agents).await;
-        let alerts = config.alerts.config(&addresses.dashboard, &config.policy)?;
-        web.mail.tests = test_mails(MailServers::new(&alerts, parts.store.clone()));
-        let alerts = Alerts::start(alerts, parts.store.clone(), parts.recorder.clone(), parts.clock.clone());
-        let feed = parts.feed.take();
-        let replica = feed.map(|feed| Replica::start(feed, &parts, (&control, &proxy), &addresses.dashboard));
+        let alerts = start_alerts(config, &addresses.dashboard, &parts, &mut web)?;
+        let replica =
+            parts.feed.take().map(|feed| Replica::start(feed, &parts, (&control, &proxy), &addresses.dashboard));
         let clock_watch = clock_watch::start(proxy.clone());
         let proxy = listeners::start_proxy(sockets.proxy, config, tls.as_ref(), proxy);
         let dashboard = listeners::start_dashboard(sockets.dashboard, config, tls.as_ref(), web);
@@ -194,10 +189,22 @@ impl Server {
         self.clock_watch.abort();
         self.restoring.abort();
         let flushed = tokio::time::timeout(FLUSH_TIMEOUT, self.recorder.stop()).await;
-        self.data_dir.forget_addresses();
+        self.data_dir.remove_addresses();
         anyhow::ensure!(flushed.unwrap_or(false), "not everything could be written to disk; the log says what is lost");
         self.recorder_task.await.context("the recorder failed")
     }
+}
+
+/// Where sessions are stored, so that a restart logs no one out.
+fn session_storage(store: &Store, data_dir: &DataDir) -> SessionStorage {
+    if store.keeps_sessions() { SessionStorage::database(store.clone()) } else { data_dir.sessions() }
+}
+
+/// Starts to deliver alerts, and gives `web` its test mails.
+fn start_alerts(config: &Config, dashboard: &str, parts: &Parts, web: &mut Web) -> anyhow::Result<Alerts> {
+    let alerts = config.alerts.config(dashboard, &config.policy)?;
+    web.mail.tests = test_mails(MailServers::new(&alerts, parts.store.clone()));
+    Ok(Alerts::start(alerts, parts.store.clone(), parts.recorder.clone(), parts.clock.clone()))
 }
 
 /// Test mails of the dashboard and the API.
@@ -214,7 +221,7 @@ fn token(config: &Config, data_dir: &Arc<DataDir>) -> anyhow::Result<(SecretStri
     if let Some(token) = &config.token {
         return Ok((token.clone(), Token::configured(token.clone())));
     }
-    let (token, keep) = (data_dir.token()?, data_dir.keep_token());
+    let (token, keep) = (data_dir.token()?, data_dir.token_writer());
     if token.expose_secret().len() < Token::MIN_LENGTH {
         // Refusing it would keep a server from starting that ran before.
         tracing::warn!(

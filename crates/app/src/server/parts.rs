@@ -57,15 +57,7 @@ impl Parts {
         let store = if store.is_shared() { store.with_writer(&replica::new_id()?) } else { store };
         let feed = store.change_feed().await?;
         let sharing = share.map(|share| Sharing::new(share, config, &store));
-        let guard_config = GuardConfig {
-            defaults: config.kill_switch,
-            max_agents: config.limits.max_agents,
-            max_conversations: config.limits.max_conversations,
-        };
-        let guard = control::restore_guard(guard_config, &config.policy, &store, &clock).await?;
-        let guard = Arc::new(guard);
-        let inactive = Arc::clone(&guard);
-        store.read_kills_from(move || inactive.inactive_agents());
+        let guard = restore_guard(config, &store, &clock).await?;
         let configured = configured_providers(config);
         let stored = store.providers().await?;
         let providers = Providers::new(configured.iter().cloned().chain(stored));
@@ -174,6 +166,19 @@ impl Parts {
             clock: self.clock.clone(),
         }
     }
+}
+
+/// The guard with the agents of the store, which reads the kills of a lost database from it.
+async fn restore_guard(config: &Config, store: &Store, clock: &Clock) -> anyhow::Result<Arc<Guard>> {
+    let guard_config = GuardConfig {
+        defaults: config.kill_switch,
+        max_agents: config.limits.max_agents,
+        max_conversations: config.limits.max_conversations,
+    };
+    let guard = Arc::new(control::restore_guard(guard_config, &config.policy, store, clock).await?);
+    let inactive = Arc::clone(&guard);
+    store.read_kills_from(move || inactive.inactive_agents());
+    Ok(guard)
 }
 
 /// The configuration of the store.

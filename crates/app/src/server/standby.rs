@@ -15,12 +15,12 @@ use tokio::net::TcpListener;
 
 /// How often it is tried. Together with the time that the database needs to notice a dead server, a
 /// fail-over takes less than ten seconds.
-const EVERY: Duration = Duration::from_millis(500);
+const RETRY_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The longest connection to a standby: its answers are short.
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(5);
 
-const WAITS: &str = "standby: another server writes to the database; this one takes over when that ends";
+const STANDBY: &str = "standby: another server writes to the database; this one takes over when that ends";
 
 /// Takes the right to write. While another server has it, `dashboard` answers that this one is not
 /// ready. The answer is unencrypted even if TLS is configured, because it contains nothing else.
@@ -31,7 +31,7 @@ pub(super) async fn wait(config: &StoreConfig, dashboard: &TcpListener) -> anyho
     if let Some(claim) = config.claim_writer().await? {
         return Ok(claim);
     }
-    tracing::warn!("{WAITS}");
+    tracing::warn!("{STANDBY}");
     let claim = tokio::select! {
         claim = claim(config) => claim,
         never = answer_all(dashboard) => match never {},
@@ -43,7 +43,7 @@ pub(super) async fn wait(config: &StoreConfig, dashboard: &TcpListener) -> anyho
 /// Retries for ever: a standby outlives a database that is down.
 async fn claim(config: &StoreConfig) -> WriterClaim {
     loop {
-        tokio::time::sleep(EVERY).await;
+        tokio::time::sleep(RETRY_INTERVAL).await;
         match config.claim_writer().await {
             Ok(Some(claim)) => return claim,
             Ok(None) => {}
@@ -55,7 +55,7 @@ async fn claim(config: &StoreConfig) -> WriterClaim {
 async fn answer_all(dashboard: &TcpListener) -> Infallible {
     loop {
         let Ok((stream, _)) = dashboard.accept().await else {
-            tokio::time::sleep(EVERY).await;
+            tokio::time::sleep(RETRY_INTERVAL).await;
             continue;
         };
         tokio::spawn(async move {
@@ -70,7 +70,7 @@ async fn answer_all(dashboard: &TcpListener) -> Infallible {
 async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     let (status, body) = match request.uri().path() {
         "/healthz" => (StatusCode::OK, serde_json::json!({"status": "ok"})),
-        _ => (StatusCode::SERVICE_UNAVAILABLE, serde_json::json!({"status": "not ready", "reasons": [WAITS]})),
+        _ => (StatusCode::SERVICE_UNAVAILABLE, serde_json::json!({"status": "not ready", "reasons": [STANDBY]})),
     };
     let mut response = Response::new(Full::new(Bytes::from(body.to_string())));
     *response.status_mut() = status;

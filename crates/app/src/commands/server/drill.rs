@@ -6,7 +6,7 @@ use crate::cli::DrillArgs;
 use crate::client::Http;
 use crate::commands::{client, resolve_for_client, trust};
 use crate::data_dir::Addresses;
-use crate::drill::{Held, Line, lines, rehearse, verdict};
+use crate::drill::{DrillOutcome, Line, lines, rehearse, verdict};
 use crate::exit::{Exit, Failure};
 use crate::runtime::on_one_thread;
 use crate::tls::{ClientIdentity, Trust};
@@ -38,9 +38,9 @@ fn proxy_url(args: &DrillArgs) -> Result<(String, Trust), Failure> {
     })
 }
 
-fn report(held: &Held, as_json: bool) -> Result<(), Failure> {
+fn report(held: &DrillOutcome, as_json: bool) -> Result<(), Failure> {
     let lines = lines(held);
-    let Held { calls, killed_in, incident, activated, links, .. } = held;
+    let DrillOutcome { calls, killed_in, incident, activated, links, .. } = held;
     if as_json {
         let report = json!({
             "calls": calls, "killed_in_ms": killed_in.as_millis() as u64, "incident_id": incident, "activated": activated,

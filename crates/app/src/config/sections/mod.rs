@@ -117,6 +117,25 @@ pub struct Limits {
     pub max_conversations: usize,
 }
 
+impl Default for Limits {
+    fn default() -> Self {
+        let guard = guard::GuardConfig::default();
+        Limits {
+            max_request_body: 32 << 20,
+            bodies_in_flight: 1 << 30,
+            max_header_size: 64 << 10,
+            max_connections: 10_000,
+            header_timeout: Duration::from_secs(10),
+            connect_timeout: Duration::from_secs(5),
+            first_byte_timeout: Duration::from_secs(120),
+            idle_timeout: Duration::from_secs(300),
+            kill_commit_timeout: Duration::from_secs(5),
+            max_agents: guard.max_agents,
+            max_conversations: guard.max_conversations,
+        }
+    }
+}
+
 /// What is logged and how.
 #[derive(Clone, Debug)]
 pub struct Log {
@@ -124,6 +143,12 @@ pub struct Log {
     pub format: LogFormat,
     /// A level, or a filter like `info,proxy=debug`.
     pub level: String,
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Log { format: LogFormat::Text, level: "info".to_owned() }
+    }
 }
 
 /// The format of a log line.

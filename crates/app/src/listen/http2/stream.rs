@@ -45,33 +45,33 @@ pub(super) struct Streams(pub(super) Arc<Counts>);
 
 pub(super) struct Counts {
     /// The permit for one request, which the connection itself has.
-    own_place: Arc<Semaphore>,
+    own_permit: Arc<Semaphore>,
     /// Permits for further requests, shared with all connections.
-    room: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     pub(super) answered: AtomicU64,
     /// Requests that ended before they were answered.
-    pub(super) taken_back: AtomicU64,
+    pub(super) cancelled: AtomicU64,
     /// Streams whose next bytes wait for the client to read.
     pub(super) waiting_for_client: AtomicUsize,
 }
 
 impl Streams {
-    pub(super) fn new(room: Arc<Semaphore>) -> Streams {
+    pub(super) fn new(permits: Arc<Semaphore>) -> Streams {
         Streams(Arc::new(Counts {
-            own_place: Arc::new(Semaphore::new(1)),
-            room,
+            own_permit: Arc::new(Semaphore::new(1)),
+            permits,
             answered: AtomicU64::new(0),
-            taken_back: AtomicU64::new(0),
+            cancelled: AtomicU64::new(0),
             waiting_for_client: AtomicUsize::new(0),
         }))
     }
 
     /// A permit for a request, once available: as many requests run as there may be connections.
-    async fn place(&self) -> Option<OwnedSemaphorePermit> {
+    async fn acquire_permit(&self) -> Option<OwnedSemaphorePermit> {
         tokio::select! {
             biased;
-            own = Arc::clone(&self.0.own_place).acquire_owned() => own.ok(),
-            shared = Arc::clone(&self.0.room).acquire_owned() => shared.ok(),
+            own = Arc::clone(&self.0.own_permit).acquire_owned() => own.ok(),
+            shared = Arc::clone(&self.0.permits).acquire_owned() => shared.ok(),
         }
     }
 }
@@ -106,7 +106,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.set_waiting(false);
         let counts = &self.streams.0;
-        let counter = if *self.is_answered.get_mut() { &counts.answered } else { &counts.taken_back };
+        let counter = if *self.is_answered.get_mut() { &counts.answered } else { &counts.cancelled };
         counter.fetch_add(1, Relaxed);
     }
 }
@@ -164,7 +164,7 @@ where
     // Started before the first poll, as over HTTP/1: a call whose client is gone is recorded.
     let answered = Box::pin(answer(request));
     async move {
-        let place = streams.place().await;
+        let permit = streams.acquire_permit().await;
         let mut response = answered.await;
         // HTTP/2 has no such header: the connection announces its end itself.
         response.headers_mut().remove(CONNECTION);
@@ -172,7 +172,7 @@ where
         if let Some(progress) = &progress {
             progress.is_answered.store(true, Relaxed);
         }
-        Ok(response.map(|body| StreamBody { body: Box::pin(body), progress, _place: place }))
+        Ok(response.map(|body| StreamBody { body: Box::pin(body), progress, _permit: permit }))
     }
 }
 
@@ -197,7 +197,7 @@ fn make_like_http1(headers: &mut HeaderMap, authority: Option<&str>) {
 pub(super) struct StreamBody<B> {
     body: Pin<Box<B>>,
     progress: Option<Arc<Progress>>,
-    _place: Option<OwnedSemaphorePermit>,
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl<B: Body<Data = Bytes>> Body for StreamBody<B> {
