@@ -258,7 +258,7 @@ async fn spending_of_a_deleted_agent_still_counts_for_its_group() {
 }
 
 #[tokio::test]
-async fn group_shapes_and_rules() {
+async fn invalid_group_names_its_field_and_rules_may_name_a_group() {
     let provider = provider().await;
     let server = ServerBuilder::new(&provider.url()).start();
     for (name, body, field) in [

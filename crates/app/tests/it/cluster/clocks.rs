@@ -1,4 +1,4 @@
-//! Servers whose machines show another day: they go by the clock of the engine.
+//! Servers whose clocks show another day follow the clock of the engine.
 
 use http::Method;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::{Cluster, Engine, POSTGRES};
 use crate::support::{ServerBuilder, eventually, openai_request, requests};
 
-/// A call of this server, to be paid from a budget.
+/// Makes a call of an agent with a budget, and returns whether it passed.
 async fn passes(cluster: &Cluster, agent: &str, number: usize) -> bool {
     let mut request = openai_request(&format!("Question {number:02}: why does the import fail?"));
     request["model"] = json!("gpt-5-mini");

@@ -1,4 +1,4 @@
-//! A server that stops: it hands in what its calls have reserved, and leaves the list.
+//! A server that stops releases the reservations of its calls and leaves the list of replicas.
 
 use fake_provider::{Behaviour, FakeProvider, Fault};
 use http::Method;
@@ -17,7 +17,7 @@ async fn server_that_stops_hands_in_its_tickets_and_leaves() {
     let listed = ["share_replicas", "replicas where heartbeat_at > now_ms() - 10000"];
     eventually("all servers are listed", async || listed.iter().all(|table| count(table) == "3").then_some(())).await;
 
-    // A call that does not end before its server does.
+    // A call that is still in flight when its server ends.
     let stopping = cluster.servers.remove(0);
     let provider = json!({"base_url": silent.url(), "format": "openai"});
     stopping.api(Method::PUT, "/api/providers/silent", Some(provider)).await;

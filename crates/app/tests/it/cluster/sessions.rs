@@ -1,4 +1,4 @@
-//! Logins to the dashboard: one server opens or ends a session, and all of them know.
+//! Sessions of the dashboard that one server opens or ends, and all servers know.
 
 use bytes::Bytes;
 use http::{Method, Request};
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{Cluster, Engine};
 use crate::support::{Answer, Server};
 
-/// A browser without a home: each request may go to another server.
+/// A browser whose requests may go to any server.
 pub(super) struct Browser {
     cookie: String,
 }
@@ -29,7 +29,7 @@ impl Browser {
         server.http.send(request.body(Full::new(Bytes::from(form.to_owned()))).unwrap()).await.unwrap()
     }
 
-    /// Which servers know who asks.
+    /// Whether each server accepts its session.
     async fn known_by(&self, cluster: &Cluster) -> Vec<bool> {
         let mut known = Vec::new();
         for server in &cluster.servers {

@@ -1,12 +1,12 @@
-//! What must hold of a run when it is over: of its history, of the database, of the webhooks.
+//! Checks a finished run: its history, the database and the webhooks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::site::{BUDGET_USD, LOOPERS, REPLICAS, SPENDER, Site};
 use crate::support::{Received, eventually};
 
-/// The history check. The load is over, and all replicas are well.
-/// The engine was out of reach or emptied `outages` times.
+/// Checks everything once the load has ended and all replicas are healthy. The engine was
+/// unreachable or emptied `outages` times.
 pub(crate) async fn check_history(site: &Site, outages: usize) {
     site.load.history.check_kills();
     check_incidents(site).await;
@@ -18,7 +18,7 @@ pub(crate) async fn check_history(site: &Site, outages: usize) {
 
 /// Every kill that a response named is stored, once per epoch.
 async fn check_incidents(site: &Site) {
-    let told = site.load.history.told_incidents();
+    let told = site.load.history.named_incidents();
     let stored = || -> BTreeSet<String> {
         let rows = site.query("select id from incidents");
         rows.iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect()
@@ -53,7 +53,7 @@ fn ids_of(received: &[Received]) -> BTreeMap<String, BTreeSet<String>> {
     ids
 }
 
-/// A change that was acknowledged holds on every replica, unless a later one was asked for.
+/// An acknowledged change is in force on every replica, unless a later one was requested.
 async fn check_changes(site: &Site) {
     for (agent, possible) in site.load.history.thresholds() {
         for server in site.replicas.iter().flatten() {
@@ -66,7 +66,7 @@ async fn check_changes(site: &Site) {
     }
 }
 
-/// Calls, refusals and money of each agent and of all together, by events and by sums.
+/// The calls, refusals and costs of each agent and of all together: by events, and by sums.
 const EVENTS: &str = "select coalesce(agent_id, '') as agent,
         coalesce(sum(count) filter (where event_type = 'llm_call'), 0) as requests,
         coalesce(sum(count) filter (where event_type in ('blocked', 'kill_switch')), 0) as blocked,
@@ -75,8 +75,8 @@ const EVENTS: &str = "select coalesce(agent_id, '') as agent,
 const SUMS: &str = "select agent_id as agent, sum(requests) as requests, sum(blocked) as blocked,
         sum(cost_nano_usd) as cost from rollups where span = 0 group by 1";
 
-/// Sums are those of the events. The last events may still be on their way; each comes with its
-/// sums, so both are read at one moment.
+/// The sums equal those of the events. Some events may not be written yet; each is written with its
+/// sums, so both are read in one snapshot.
 pub(super) fn check_sums(site: &Site) {
     let sql = format!(
         "select coalesce(e.agent, s.agent) as agent, row_to_json(e) as events, row_to_json(s) as sums
@@ -89,8 +89,8 @@ pub(super) fn check_sums(site: &Site) {
     }
 }
 
-/// What was recorded exceeds the budget by one call at most; if the engine was out of reach or
-/// emptied, by one of each replica each time, or by the calls that replicas decided alone.
+/// The recorded cost exceeds the budget by at most one call. Each outage of the engine allows one
+/// more call of every replica, or the calls that replicas decided alone.
 fn check_budget(site: &Site, outages: usize) {
     let rows = site.query(&format!(
         "select coalesce(sum(cost_nano_usd), 0)::bigint as spent, coalesce(max(cost_nano_usd), 0)::bigint as call
@@ -99,8 +99,8 @@ fn check_budget(site: &Site, outages: usize) {
     let usd = |name: &str| rows[0][name].as_i64().unwrap() as f64 / 1e9;
     let (spent, call, degraded) = (usd("spent"), usd("call"), site.load.history.degraded(SPENDER));
     println!("spent {spent:.6} of {BUDGET_USD} USD, a call costs {call:.6}, {degraded} degraded calls");
-    // A slow machine may make the engine late once in a while. Replicas that agree do not know what
-    // another one spends alone meanwhile.
+    // On a slow machine the engine sometimes answers too late. Then the other replicas do not know
+    // what a degraded one spends.
     let calls = (outages * REPLICAS).max(1 + degraded);
     assert!(spent <= BUDGET_USD + calls as f64 * call, "spent {spent} of {BUDGET_USD}, a call costs {call}");
 }

@@ -17,9 +17,9 @@ use crate::postgres_server::PostgresServer;
 use crate::redis_server::RedisServer;
 use crate::support::{Http, Server, ServerBuilder, openai_request, provider};
 
-/// For how long each measurement runs.
+/// The duration of each measurement.
 const SPAN: Duration = Duration::from_secs(4);
-/// Of the measurement of throughput.
+/// The number of clients when throughput is measured.
 const CLIENTS: usize = 16;
 const AGENTS: usize = 48;
 
@@ -32,7 +32,7 @@ struct Replicas {
 }
 
 impl Replicas {
-    /// `None`: one server on SQLite.
+    /// Starts `number` servers; without an engine, one server on SQLite.
     async fn start(engine: Option<Engine>, number: usize, enabled: bool) -> Replicas {
         let (provider, keys) = (provider().await, tempfile::tempdir().unwrap());
         let postgres = engine.map(|_| PostgresServer::start());
@@ -54,7 +54,7 @@ impl Replicas {
         self.servers.iter().map(|server| cpu(&server.process())).sum()
     }
 
-    /// Valkey, or PostgreSQL with all that it does.
+    /// CPU time of Valkey, or of all of PostgreSQL.
     fn cpu_of_engine(&self) -> f64 {
         match (&self.redis, &self.postgres) {
             (Some(redis), _) => cpu(&redis.process),
@@ -64,7 +64,7 @@ impl Replicas {
     }
 }
 
-/// Seconds of CPU that a process has used. A second has a hundred ticks.
+/// The CPU time of a process in seconds, of a hundred ticks each.
 fn cpu(process: &str) -> f64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let fields: Vec<&str> = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect();
@@ -76,7 +76,7 @@ fn percentile(sorted: &[Duration], percent: usize) -> f64 {
     sorted.get((sorted.len() * percent / 100).min(sorted.len() - 1)).map_or(0.0, Duration::as_secs_f64) * 1e3
 }
 
-/// Calls one after the other; milliseconds at p50 and p99.
+/// The latency of consecutive calls in milliseconds: p50 and p99.
 async fn latency(urls: &[String]) -> (f64, f64) {
     let (http, mut times, end) = (Http::new(), Vec::new(), Instant::now() + SPAN);
     for number in 0.. {
@@ -89,13 +89,13 @@ async fn latency(urls: &[String]) -> (f64, f64) {
             break;
         }
     }
-    // The first ones open connections.
+    // The first calls open connections.
     let mut times = times.split_off(times.len() / 10);
     times.sort_unstable();
     (percentile(&times, 50), percentile(&times, 99))
 }
 
-/// Calls of many clients at once; how many were answered, and in how many seconds.
+/// Calls of many clients at once: how many were answered, and in how many seconds.
 async fn throughput(urls: &[String]) -> (usize, f64) {
     let (http, began) = (Http::new(), Instant::now());
     let clients = (0..CLIENTS).map(|client| {
@@ -151,8 +151,8 @@ async fn cost_of_replicas() {
     println!("load {}", load());
 }
 
-/// From the acknowledgement of a stop on one replica until all others refuse the agent, whose calls
-/// do not wait for the engine.
+/// The time from the acknowledgement of a stop on one replica until all others refuse the agent,
+/// whose calls do not wait for the engine.
 async fn times_until_seen(site: &Replicas, rounds: usize) -> Vec<Duration> {
     let mut times = Vec::new();
     for round in 0..rounds {
@@ -191,7 +191,7 @@ async fn time_until_a_kill_is_seen() {
     }
 }
 
-/// Ends every connection that waits for a push, again and again.
+/// Repeatedly ends every connection that waits for notifications.
 fn block_push(site: &Replicas, is_over: &AtomicBool) {
     let listeners = "select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen%'";
     while !is_over.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! Clients of a cluster, each with an agent of its own, that write down what they did.
+//! Clients of a cluster, each with its own agent, that record what they do.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,13 +12,13 @@ use http_body_util::Full;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use super::history::{CALL, Happening, History};
+use super::history::{CALL, History, HistoryEvent};
 use crate::support::{Answer, Http, openai_request};
 
-/// After this a client gives up, as it does if a replica hangs.
+/// The timeout of a client, for replicas that hang.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(5);
 const QUESTION: &str = "Why does the import of customer records fail?";
-/// What a walker asks in turns: its scores are above zero, and its threshold is never reached.
+/// The questions of the steady client: its scores are above zero and stay below its threshold.
 const QUESTIONS: [&str; 5] = [
     "Why does the import of customer records fail?",
     "Which column is missing in the table of orders?",
@@ -27,14 +27,14 @@ const QUESTIONS: [&str; 5] = [
     "What does the report about the warehouse say?",
 ];
 
-/// A provider that writes down every call it sees.
+/// A provider that records every call.
 pub(crate) async fn provider(history: &History) -> FakeProvider {
     let history = history.clone();
     let script = Script::chosen(move |asking| {
         let call = asking.headers().get(CALL).and_then(|call| call.to_str().ok()).and_then(|call| call.parse().ok());
-        // Only the clients of the load number their calls.
+        // Only calls of the load have numbers.
         if let Some(call) = call {
-            history.add(Happening::Dialled { call });
+            history.add(HistoryEvent::CallReceived { call });
         }
         Behaviour::text("The import fails because the column is missing.")
     });
@@ -50,9 +50,9 @@ pub(crate) struct Load {
     pub(crate) http: Http,
     pub(crate) history: History,
     pub(crate) is_over: Arc<AtomicBool>,
-    /// Calls that were answered, with whatever.
+    /// The number of calls with an answer of any kind.
     pub(crate) answered: Arc<AtomicU64>,
-    /// Calls that were not.
+    /// The number of calls without an answer.
     pub(crate) failed: Arc<AtomicU64>,
 }
 
@@ -61,7 +61,7 @@ impl Load {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Sends a call and writes down what came of it. `None`: no answer.
+    /// Sends a call and records its outcome; `None` without an answer.
     pub(crate) async fn call(&self, agent: &str, request: &Value) -> Option<Answer> {
         let call = self.history.ask(agent, request);
         let sent = Request::post(format!("{}/agents/{agent}/openai/v1/chat/completions", self.proxy))
@@ -78,10 +78,10 @@ impl Load {
         let is_degraded = answer.header("x-agentgazer-mode") == "degraded";
         if answer.is_inactive_response() {
             let incident = answer.json()["incident_id"].as_str().unwrap().to_owned();
-            self.history.add(Happening::Refused { call, id, incident, is_degraded });
+            self.history.add(HistoryEvent::CallRefused { call, id, incident, is_degraded });
         } else {
             let response = if answer.status == 200 { answer.json() } else { Value::Null };
-            self.history.add(Happening::Answered { call, id, is_degraded, response });
+            self.history.add(HistoryEvent::CallAnswered { call, id, is_degraded, response });
         }
         Some(answer)
     }
@@ -92,9 +92,9 @@ impl Load {
         timeout(CLIENT_TIMEOUT, sent).await.ok().and_then(Result::ok)
     }
 
-    /// Asks for an activation until it is acknowledged.
+    /// Requests an activation until it is acknowledged.
     async fn activate(&self, agent: &str) {
-        self.history.add(Happening::Activating { agent: agent.to_owned() });
+        self.history.add(HistoryEvent::ActivationRequested { agent: agent.to_owned() });
         let mut last = None;
         for _ in 0..100 {
             last = self.change(Method::PATCH, &format!("/api/agents/{agent}"), json!({"active": true})).await;
@@ -106,13 +106,13 @@ impl Load {
         panic!("{agent} is not activated: {last:?}");
     }
 
-    /// Asks once for a threshold.
+    /// Requests a threshold once.
     async fn configure(&self, agent: &str, threshold: f64) {
-        self.history.add(Happening::Changing { agent: agent.to_owned(), threshold });
+        self.history.add(HistoryEvent::ThresholdRequested { agent: agent.to_owned(), threshold });
         let path = format!("/api/agents/{agent}/kill-switch");
         let answer = self.change(Method::PUT, &path, json!({"enabled": true, "threshold": threshold})).await;
         if answer.is_some_and(|answer| answer.status == 200) {
-            self.history.add(Happening::Changed { agent: agent.to_owned(), threshold });
+            self.history.add(HistoryEvent::ThresholdAcknowledged { agent: agent.to_owned(), threshold });
         }
     }
 
@@ -126,12 +126,13 @@ impl Load {
     }
 }
 
-/// Loops with so many calls at a time until it is stopped, asks on, is activated, and begins again.
-pub(crate) async fn looper(load: Load, agent: String, hands: usize) {
+/// Loops with `concurrency` calls at a time until its agent is stopped, makes further calls, is
+/// activated, and starts again.
+pub(crate) async fn run_looping_client(load: Load, agent: String, concurrency: usize) {
     let mut turn = 0_u32;
     while !load.is_over() {
         turn += 1;
-        join_all((0..hands).map(|_| load.ask_until_refused(&agent))).await;
+        join_all((0..concurrency).map(|_| load.ask_until_refused(&agent))).await;
         for _ in 0..3 {
             load.call(&agent, &openai_request("Is anybody there who knows the answer?")).await;
         }
@@ -143,8 +144,8 @@ pub(crate) async fn looper(load: Load, agent: String, hands: usize) {
     }
 }
 
-/// Works on and on, two calls at a time, and is never stopped.
-pub(crate) async fn walker(load: Load, agent: String) {
+/// Makes two calls at a time, and is never stopped.
+pub(crate) async fn run_steady_client(load: Load, agent: String) {
     let work = async |first: usize| {
         let mut turn = first;
         while !load.is_over() {
@@ -156,8 +157,8 @@ pub(crate) async fn walker(load: Load, agent: String) {
     tokio::join!(work(0), work(1));
 }
 
-/// Spends what its budget allows, three calls at a time, and asks on when that is spent.
-pub(crate) async fn spender(load: Load, agent: String) {
+/// Spends its budget with three calls at a time, and continues to call when it is spent.
+pub(crate) async fn run_spending_client(load: Load, agent: String) {
     let spend = async |hand: usize| {
         let mut turn = 0;
         while !load.is_over() {

@@ -1,4 +1,4 @@
-//! Clients that do not wait while the engine does not answer: a kill is stored all the same.
+//! Clients that disconnect while the engine does not answer: their kills are still stored.
 
 use fake_provider::FakeProvider;
 use serde_json::json;
@@ -12,7 +12,7 @@ use crate::support::{Server, ServerBuilder, eventually, openai_request, provider
 
 const AGENT: &str = "looper";
 
-/// A replica with its engine at the end of a wire.
+/// A replica whose connection to the engine can fail.
 struct Site {
     server: Server,
     wire: Relay,
@@ -36,7 +36,7 @@ impl Site {
     }
 }
 
-/// The client leaves while its replica tells the engine of the kill.
+/// The client disconnects while its replica reports the kill to the engine.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kill_is_stored_although_its_client_has_left() {
     let site = Site::start().await;
@@ -44,8 +44,8 @@ async fn kill_is_stored_although_its_client_has_left() {
     for _ in 0..3 {
         assert_eq!(site.server.agent(AGENT).chat(&request).await.status, 200);
     }
-    // The fourth call has a score of 4 if its replica decides alone: it has not heard of the end of
-    // the third.
+    // If its replica decides alone, the fourth call has a score of 4, because the replica does not
+    // know the end of the third one.
     site.server.kill_switch(AGENT, json!({"enabled": true, "threshold": 3.5})).await;
     site.wire.set(Fault::AnswersHeld);
     let caller = site.server.agent(AGENT);
@@ -66,8 +66,8 @@ async fn kill_is_stored_although_its_client_has_left() {
     site.server.activate(AGENT).await;
 }
 
-/// The engine admits the fourth call of a loop, but its replica does not hear of it and lets the
-/// call pass alone. For the other replicas the call is the kill, which one of them records.
+/// The engine admits the fourth call of a loop, but its replica gets no answer and lets the call
+/// pass alone. The other replicas find that the call is the kill, and one of them records it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kill_is_counted_once_although_its_replica_let_the_call_pass() {
     let site = super::site::Site::without_load(Engine::Valkey).await;
@@ -80,7 +80,7 @@ async fn kill_is_counted_once_although_its_replica_let_the_call_pass() {
     let passed = deaf.chat(&request).await;
     assert_eq!(passed.status, 200, "{passed:?}");
     assert_eq!(passed.header("x-agentgazer-mode"), "degraded", "{passed:?}");
-    let server = site.any();
+    let server = site.running_replica();
     eventually("the call is stored", async || (server.events(AGENT, "llm_call").await.len() == 4).then_some(())).await;
     site.set_fault(0..1, Fault::None);
     let refused = hearing.chat(&request).await;

@@ -1,4 +1,4 @@
-//! An engine that is out of reach for a while when a third of a budget is spent.
+//! An engine that becomes unreachable for some time after a third of a budget is spent.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,7 +17,7 @@ const PAID: usize = 30;
 /// although no answer came.
 const LOST: usize = 4;
 
-/// What replicas spend while they decide alone counts when they agree again.
+/// Costs that replicas cause while they decide alone count once they agree again.
 async fn budget_holds_after_an_outage(engine: Engine) {
     let site = Site::without_load(engine).await;
     for (agent, fault) in [("unasked", Fault::RequestsHeld), ("unanswered", Fault::AnswersHeld)] {
@@ -37,7 +37,7 @@ async fn budget_holds_after_an_outage(engine: Engine) {
             assert!(pays(number).await, "call {number}, {fault:?}");
         }
         site.set_fault(0..REPLICAS, Fault::None);
-        site.heal().await;
+        site.wait_until_healthy().await;
         let mut passed = 25;
         for number in 25..50 {
             passed += usize::from(pays(number).await);
@@ -50,15 +50,15 @@ async fn budget_holds_after_an_outage(engine: Engine) {
     check_sums(&site);
 }
 
-/// Sets the agent's budget, of which its first call is the first.
+/// Sets the budget of an agent that has not called yet.
 async fn limit(site: &Site, agent: &str) {
     let cost = eventually("the event of the call is stored", async || {
-        site.any().events(agent, "llm_call").await.first().and_then(|event| event["cost_usd"].as_f64())
+        site.running_replica().events(agent, "llm_call").await.first().and_then(|event| event["cost_usd"].as_f64())
     });
     let policy = json!({"budget_daily_usd": cost.await * (PAID as f64 + 0.5)});
-    site.any().kill_switch(agent, json!({"enabled": false})).await;
+    site.running_replica().kill_switch(agent, json!({"enabled": false})).await;
     let path = format!("/api/agents/{agent}/policy");
-    site.any().api(Method::PUT, &path, Some(policy)).await;
+    site.running_replica().api(Method::PUT, &path, Some(policy)).await;
     for server in site.replicas.iter().flatten() {
         eventually("the policy holds everywhere", async || {
             server.get(&path).await["budget_daily_usd"].is_number().then_some(())
@@ -67,12 +67,12 @@ async fn limit(site: &Site, agent: &str) {
     }
 }
 
-/// The host of the engine vanishes while many more calls are under way than a replica has
-/// connections, and another one takes its address. No connection to the old one is ever closed.
+/// The host of the engine vanishes while there are many more calls in flight than connections to
+/// it, and another host takes its address. No connection to the old host is ever closed.
 async fn replicas_agree_again_after_the_host_vanished(engine: Engine) {
     let site = Site::without_load(engine).await;
     for agent in (0..9).map(|number| format!("agent-{number}")).chain(["later".to_owned()]) {
-        site.any().kill_switch(&agent, json!({"enabled": true, "threshold": 10_000.0})).await;
+        site.running_replica().kill_switch(&agent, json!({"enabled": true, "threshold": 10_000.0})).await;
     }
     let is_over = AtomicBool::new(false);
     let call = async |caller: usize| {
@@ -85,11 +85,11 @@ async fn replicas_agree_again_after_the_host_vanished(engine: Engine) {
         }
     };
     let outage = async {
-        site.serve(200).await;
+        site.wait_for_calls(200).await;
         site.set_fault(0..REPLICAS, Fault::Vanished);
-        site.serve(100).await;
+        site.wait_for_calls(100).await;
         site.set_fault(0..REPLICAS, Fault::None);
-        site.heal().await;
+        site.wait_until_healthy().await;
         is_over.store(true, Ordering::Relaxed);
         for server in site.replicas.iter().flatten() {
             eventually("a call is agreed on", async || {

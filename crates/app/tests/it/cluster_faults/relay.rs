@@ -1,5 +1,5 @@
-//! A TCP relay with several uses: the load balancer in front of the replicas, and the wire between
-//! a replica and its engine, which can be slow, lossy or silent in one direction.
+//! A TCP relay: the load balancer in front of the replicas, and the connection between a replica and
+//! its engine, which can be slow, lossy or silent in one direction.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,20 +17,20 @@ use tokio::time::Instant;
 /// How long TCP waits before it sends a lost packet again.
 const RETRANSMISSION: Duration = Duration::from_millis(200);
 
-/// What happens to bytes on their way. Bytes that do not arrive are kept, as TCP keeps them: they
-/// arrive once the fault is over.
+/// A fault of a connection. Bytes that do not arrive are kept, as TCP keeps them, and arrive once the
+/// fault is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Fault {
     #[default]
     None,
     /// 50 ms each way, and every twentieth packet is lost.
     SlowAndLossy,
-    /// Nothing reaches the other side, but its answers would.
+    /// Requests do not arrive; answers would.
     RequestsHeld,
-    /// Everything reaches the other side, and no answer comes back.
+    /// Requests arrive; answers do not.
     AnswersHeld,
-    /// The host of the other side is gone without a word. Nothing that it was sent arrives later,
-    /// and connections of that time are neither answered nor closed when another host is there.
+    /// The other host has vanished. Bytes sent to it are lost, and its connections are neither
+    /// answered nor closed when another host takes its address.
     Vanished,
 }
 
@@ -43,11 +43,11 @@ enum Direction {
 /// Accepts connections and passes them to one target after the other.
 pub(crate) struct Relay {
     address: SocketAddr,
-    way: Arc<Way>,
+    way: Arc<RelayState>,
     task: JoinHandle<()>,
 }
 
-struct Way {
+struct RelayState {
     targets: Mutex<Vec<SocketAddr>>,
     next: AtomicUsize,
     fault: watch::Sender<Fault>,
@@ -60,7 +60,7 @@ impl Relay {
         let address = listener.local_addr().unwrap();
         let (fault, _) = watch::channel(Fault::None);
         let targets = Mutex::new(targets);
-        let way = Arc::new(Way { targets, next: AtomicUsize::new(0), fault, packets: AtomicU64::new(0) });
+        let way = Arc::new(RelayState { targets, next: AtomicUsize::new(0), fault, packets: AtomicU64::new(0) });
         let accepting = Arc::clone(&way);
         let task = tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
@@ -78,8 +78,8 @@ impl Relay {
         format!("http://{}", self.address)
     }
 
-    /// New connections go to these. Those that exist stay.
-    pub(crate) fn lead_to(&self, targets: Vec<SocketAddr>) {
+    /// Directs new connections to these targets; existing ones stay.
+    pub(crate) fn set_targets(&self, targets: Vec<SocketAddr>) {
         *self.way.targets.lock() = targets;
     }
 
@@ -94,15 +94,15 @@ impl Drop for Relay {
     }
 }
 
-impl Way {
-    async fn pass(self: Arc<Way>, mut client: TcpStream) {
+impl RelayState {
+    async fn pass(self: Arc<RelayState>, mut client: TcpStream) {
         let mut fault = self.fault.subscribe();
         tokio::select! {
             biased;
             Ok(_) = fault.wait_for(|fault| *fault == Fault::Vanished) => {}
             () = self.pass_to_server(&mut client) => return,
         }
-        // Keeps the connection of the client.
+        // Keeps the connection to the client open.
         std::future::pending().await
     }
 
@@ -117,7 +117,7 @@ impl Way {
         tokio::join!(requests, answers);
     }
 
-    /// The next target that accepts, as a balancer with passive health checks finds it.
+    /// Connects to the next target that accepts, like a load balancer with passive health checks.
     async fn connect(&self) -> Option<TcpStream> {
         let targets = self.targets.lock().clone();
         let first = self.next.fetch_add(1, Ordering::Relaxed);

@@ -1,5 +1,5 @@
-//! The replay check: what the replicas decided together is what one process decides that is given
-//! the same calls in the same order.
+//! The replay check: the replicas together decided what one process decides that gets the same calls
+//! in the same order.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use model::shared_log::{LogEntry, LogPart, LogRecord};
 use model::{AgentId, Epoch, Fingerprint, KillSwitch, Timestamp, fingerprint_bytes};
 use serde_json::{Value, json};
 
-use super::history::Happening;
+use super::history::HistoryEvent;
 use super::site::{LOOPERS, Site, WALKER};
 use crate::support::run;
 
-/// Compares everything that can be: returns how many calls were.
+/// Compares all calls that can be compared, and returns their number.
 pub(crate) fn check_replay(site: &Site) -> usize {
     let from_log = replay_log(site);
     let (agent, _) = LOOPERS[0];
@@ -22,7 +22,7 @@ pub(crate) fn check_replay(site: &Site) -> usize {
     from_log + from_events
 }
 
-/// A call as it was stored.
+/// A stored call.
 struct Stored {
     id: String,
     epoch: i64,
@@ -52,7 +52,7 @@ fn from_hex(text: &str) -> Vec<u8> {
     text.as_bytes().chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
 }
 
-/// Follows the log of the walker, whose calls overlap, with a fresh guard.
+/// Judges the log of the steady client, whose calls overlap, with a new guard.
 fn replay_log(site: &Site) -> usize {
     let agent = AgentId::parse(WALKER).unwrap();
     let log = read_log(site, &agent);
@@ -78,7 +78,7 @@ fn replay_log(site: &Site) -> usize {
     compared
 }
 
-/// The log as it lies in the engine.
+/// Reads a log from the engine.
 fn read_log(site: &Site, agent: &AgentId) -> LogPart {
     let text = match &site.redis {
         Some(redis) => redis.execute(&format!("EVAL \"{READ_STREAM}\" 0 {agent}")),
@@ -109,15 +109,15 @@ const READ_STREAM: &str = "local at = 'ag:{share}:s:' .. ARGV[1]; \
     out[#out + 1] = string.gsub(f[6], '.', function(c) return string.format('%02x', string.byte(c)) end) end; \
     return {ok = table.concat(out, ' ')}";
 
-/// Judges the stored calls of an agent that makes one call at a time. An epoch is left at the first
-/// call that is missing (its replica died) or that a replica decided by itself.
+/// Judges the stored calls of an agent that makes one call at a time. The check of an epoch ends at
+/// the first call that is missing (its replica died) or that a replica decided alone.
 fn replay_events(site: &Site, agent: &str) -> usize {
     let exact = site.load.history.exact_calls();
     let mut compared = 0;
     for epoch in epochs(stored(site, agent)) {
         let mut replay = Replay::new(KillSwitch { enabled: true, threshold: 5.0, ..KillSwitch::default() });
         for (place, call) in epoch.iter().enumerate() {
-            // A window begins with a score of zero: else the first calls of the epoch are missing.
+            // The first call of a window has a score of zero; otherwise the first calls are missing.
             let follows = if place == 0 { call.score == 0.0 } else { call.number == epoch[place - 1].number + 1 };
             if !follows || !exact.contains(&call.id) {
                 break;
@@ -138,8 +138,8 @@ fn epochs(stored: Vec<Stored>) -> Vec<Vec<Stored>> {
     epochs.into_values().collect()
 }
 
-/// Gives what clients sent and were answered, in the order of the log, to `agentgazer replay`: a
-/// run is stopped at the call at which the replicas stopped it, with the same score.
+/// Replays requests and answers in the order of the log with `agentgazer replay`: it stops a run at
+/// the same call as the replicas did, with the same score.
 fn replay_by_command(site: &Site, agent: &str) -> usize {
     let (bodies, exact) = (bodies(site), site.load.history.exact_calls());
     let is_whole = |epoch: &Vec<Stored>| {
@@ -165,7 +165,7 @@ fn replay_by_command(site: &Site, agent: &str) -> usize {
     by_threshold.values().map(Vec::len).sum()
 }
 
-/// Runs the command; one object per run.
+/// Runs the command, and returns an object for each run.
 fn replay(threshold: &str, runs: Vec<Value>) -> Vec<Value> {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), runs.iter().map(|run| format!("{run}\n")).collect::<String>()).unwrap();
@@ -176,13 +176,15 @@ fn replay(threshold: &str, runs: Vec<Value>) -> Vec<Value> {
 /// The bodies of all calls that were answered or refused, by id.
 fn bodies(site: &Site) -> BTreeMap<String, (Value, Value)> {
     let (mut requests, mut bodies) = (BTreeMap::new(), BTreeMap::new());
-    for happening in site.load.history.all() {
-        match happening {
-            Happening::Asked { call, request, .. } => drop(requests.insert(call, request)),
-            Happening::Answered { call, id, response, .. } => {
+    for event in site.load.history.all() {
+        match event {
+            HistoryEvent::CallSent { call, request, .. } => drop(requests.insert(call, request)),
+            HistoryEvent::CallAnswered { call, id, response, .. } => {
                 bodies.insert(id, (requests[&call].clone(), response));
             }
-            Happening::Refused { call, id, .. } => drop(bodies.insert(id, (requests[&call].clone(), Value::Null))),
+            HistoryEvent::CallRefused { call, id, .. } => {
+                drop(bodies.insert(id, (requests[&call].clone(), Value::Null)))
+            }
             _ => {}
         }
     }

@@ -1,5 +1,5 @@
-//! Three replicas behind a balancer, on engines of their own, under load. A relay between each
-//! replica and its engine can fail.
+//! Three replicas behind a load balancer, under load, with their own database and engine. The
+//! connection between each replica and its engine can fail.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,26 +23,26 @@ pub(crate) const REPLICAS: usize = 3;
 pub(crate) const LOOPERS: [(&str, usize); 2] = [("looper", 1), ("crowd", 3)];
 pub(crate) const WALKER: &str = "walker";
 pub(crate) const SPENDER: &str = "spender";
-/// What the spender may spend.
+/// The budget of the spending client.
 pub(crate) const BUDGET_USD: f64 = 0.0006;
 
-/// What orders the calls.
+/// The engine that orders the calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Engine {
     Postgres,
     Valkey,
 }
 
-/// Everything that a run consists of.
+/// The replicas, engines, relays and clients of a run.
 pub(crate) struct Site {
     pub(crate) engine: Engine,
     pub(crate) postgres: PostgresServer,
     pub(crate) redis: Option<RedisServer>,
     pub(crate) database: String,
-    /// `None`: the replica is down.
+    /// `None` for a replica that is down.
     pub(crate) replicas: Vec<Option<Server>>,
     builders: Vec<ServerBuilder>,
-    /// Between each replica and its engine.
+    /// The relays between each replica and its engine.
     pub(crate) wires: Vec<Relay>,
     proxies: Relay,
     dashboards: Relay,
@@ -57,7 +57,7 @@ impl Site {
     /// Starts everything, and the load.
     pub(crate) async fn start(engine: Engine) -> Site {
         let mut site = Site::without_load(engine).await;
-        site.work();
+        site.start_load();
         site
     }
 
@@ -107,30 +107,30 @@ impl Site {
             _provider: provider,
             _keys: keys,
         };
-        site.balance();
+        site.update_balancers();
         site.prepare().await;
         site
     }
 
-    /// The balancers lead to the replicas that run.
-    pub(crate) fn balance(&self) {
+    /// Directs the load balancers to the running replicas.
+    pub(crate) fn update_balancers(&self) {
         let addresses = |url: fn(&Server) -> &str| {
             self.replicas.iter().flatten().map(|server| address_of(url(server))).collect::<Vec<_>>()
         };
-        self.proxies.lead_to(addresses(|server| &server.proxy));
-        self.dashboards.lead_to(addresses(|server| &server.dashboard));
+        self.proxies.set_targets(addresses(|server| &server.proxy));
+        self.dashboards.set_targets(addresses(|server| &server.dashboard));
     }
 
     async fn prepare(&self) {
-        let server = self.any();
+        let server = self.running_replica();
         let channel = json!({"kind": "webhook", "name": "ops", "url": self.receiver.url});
         server.api(Method::POST, "/api/channels", Some(channel)).await;
         server.kill_switch(WALKER, json!({"enabled": true, "threshold": 10_000.0})).await;
         server.kill_switch(SPENDER, json!({"enabled": false})).await;
         let (policy, path) = (json!({"budget_daily_usd": BUDGET_USD}), format!("/api/agents/{SPENDER}/policy"));
         server.api(Method::PUT, &path, Some(policy)).await;
-        // Calls of an agent without a policy do not wait for the engine, so other replicas learn of
-        // its first one by push.
+        // Calls of an agent without a policy do not wait for the engine, so other replicas are
+        // notified of its first one.
         for server in self.replicas.iter().flatten() {
             eventually("the policy holds everywhere", async || {
                 (server.get(&path).await["budget_daily_usd"] == BUDGET_USD).then_some(())
@@ -139,25 +139,25 @@ impl Site {
         }
     }
 
-    fn work(&mut self) {
-        for (agent, hands) in LOOPERS {
-            self.workers.push(tokio::spawn(load::looper(self.load.clone(), agent.to_owned(), hands)));
+    fn start_load(&mut self) {
+        for (agent, concurrency) in LOOPERS {
+            self.workers.push(tokio::spawn(load::run_looping_client(self.load.clone(), agent.to_owned(), concurrency)));
         }
-        self.workers.push(tokio::spawn(load::walker(self.load.clone(), WALKER.to_owned())));
-        self.workers.push(tokio::spawn(load::spender(self.load.clone(), SPENDER.to_owned())));
+        self.workers.push(tokio::spawn(load::run_steady_client(self.load.clone(), WALKER.to_owned())));
+        self.workers.push(tokio::spawn(load::run_spending_client(self.load.clone(), SPENDER.to_owned())));
     }
 
-    /// Any replica that runs.
-    pub(crate) fn any(&self) -> &Server {
+    /// One of the running replicas.
+    pub(crate) fn running_replica(&self) -> &Server {
         self.replicas.iter().flatten().next().unwrap()
     }
 
-    /// kill -9 of a replica.
+    /// Kills a replica with SIGKILL.
     pub(crate) fn kill_replica(&mut self, number: usize) {
         drop(self.replicas[number].take().unwrap().kill());
     }
 
-    /// SIGTERM, and a good end.
+    /// Stops a replica with SIGTERM, and checks its exit code.
     pub(crate) async fn drain_replica(&mut self, number: usize) {
         let server = self.replicas[number].take().unwrap();
         let (_, status) = tokio::task::spawn_blocking(|| server.terminate()).await.unwrap();
@@ -165,15 +165,15 @@ impl Site {
     }
 
     pub(crate) async fn start_replica(&mut self, number: usize) {
-        // A server does not start without its database: its supervisor waits.
+        // A server does not start without its database, so this waits for it.
         let is_ready = async || self.postgres.is_ready().then_some(());
         eventually("the database is back", is_ready).await;
         let builder = self.builders[number].clone();
         self.replicas[number] = Some(tokio::task::spawn_blocking(|| builder.start()).await.unwrap());
-        self.balance();
+        self.update_balancers();
     }
 
-    /// kill -9 of the engine, and another one in its place. PostgreSQL starts again by itself.
+    /// Kills the engine with SIGKILL and starts another one. PostgreSQL restarts by itself.
     pub(crate) async fn crash_engine(&mut self) {
         if self.engine == Engine::Postgres {
             eventually("the database is back", async || self.postgres.is_ready().then_some(())).await;
@@ -181,20 +181,20 @@ impl Site {
         }
         drop(self.redis.take());
         let redis = RedisServer::start();
-        self.wires.iter().for_each(|wire| wire.lead_to(vec![address_of(&redis.url())]));
+        self.wires.iter().for_each(|wire| wire.set_targets(vec![address_of(&redis.url())]));
         self.redis = Some(redis);
     }
 
-    /// The database is lost, and its standby takes over.
+    /// Replaces the lost database by its standby.
     pub(crate) fn fail_over(&mut self, standby: PostgresServer) {
         self.postgres.stop_immediately();
         standby.promote();
         self.database = standby.copy_of(&self.database);
-        self.wires.iter().for_each(|wire| wire.lead_to(vec![address_of(&self.database)]));
+        self.wires.iter().for_each(|wire| wire.set_targets(vec![address_of(&self.database)]));
         self.postgres = standby;
     }
 
-    /// SIGSTOP or SIGCONT of the engine.
+    /// Sends SIGSTOP or SIGCONT to the engine.
     pub(crate) fn signal_engine(&self, signal: &str) {
         match &self.redis {
             Some(redis) => redis.signal(signal),
@@ -206,15 +206,15 @@ impl Site {
         self.wires[replicas].iter().for_each(|wire| wire.set(fault));
     }
 
-    /// Waits until so many more calls were answered.
-    pub(crate) async fn serve(&self, calls: u64) {
+    /// Waits until `calls` more calls have an answer.
+    pub(crate) async fn wait_for_calls(&self, calls: u64) {
         let answered = || self.load.answered.load(Ordering::Relaxed);
         let enough = answered() + calls;
         eventually("calls are answered", async || (answered() >= enough).then_some(())).await;
     }
 
-    /// Waits until no replica decides by itself and all are ready.
-    pub(crate) async fn heal(&self) {
+    /// Waits until all replicas are ready and none is degraded.
+    pub(crate) async fn wait_until_healthy(&self) {
         for server in self.replicas.iter().flatten() {
             eventually("the replica is well", async || {
                 let ready = server.try_api(Method::GET, "/readyz", None).await.ok()?;
@@ -225,14 +225,14 @@ impl Site {
     }
 
     /// Ends the load.
-    pub(crate) async fn rest(&mut self) {
+    pub(crate) async fn end_load(&mut self) {
         self.load.is_over.store(true, Ordering::Relaxed);
         for worker in self.workers.drain(..) {
             worker.await.unwrap();
         }
     }
 
-    /// Rows of the database, as JSON.
+    /// Queries the database; each row is JSON.
     pub(crate) fn query(&self, sql: &str) -> Vec<serde_json::Value> {
         let rows = self.postgres.execute(&self.database, &format!("select row_to_json(q) from ({sql}) q"));
         rows.lines().map(|row| serde_json::from_str(row).unwrap()).collect()
@@ -256,7 +256,7 @@ pub(super) fn arguments(engine: Engine, database: &str, wire: SocketAddr, key_fi
     ["--allow-private-targets".to_owned(), "--database".to_owned(), database].into_iter().chain(settings).collect()
 }
 
-/// The address in a URL, which is one of this machine.
+/// The address in a URL of this machine.
 pub(super) fn address_of(url: &str) -> SocketAddr {
     let rest = url.split_once("://").unwrap().1;
     let authority = rest.split('/').next().unwrap();

@@ -157,7 +157,7 @@ async fn a_kill_switch_is_shown_and_changed() {
 }
 
 #[tokio::test]
-async fn exit_codes_are_a_promise() {
+async fn exit_codes_are_stable() {
     let provider = provider().await;
     let server = after_a_kill(&provider).await;
     let data = server.data_dir().to_str().unwrap();

@@ -68,7 +68,7 @@ async fn half_a_body_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn a_client_that_takes_requests_back_loses_its_connection() {
+async fn client_that_cancels_many_requests_loses_its_connection() {
     let (provider, certificates) = (slow_provider().await, Certificates::new());
     let server = certificates.server(&provider, &[]);
     let mut connection = Http2::connect(&server.proxy, &certificates, WINDOW).await;
@@ -86,6 +86,6 @@ async fn a_client_that_takes_requests_back_loses_its_connection() {
         sent += 1;
         assert!(sent < 100_000, "the connection should end");
     }
-    assert!(sent >= 20, "some requests may be taken back: {sent}");
+    assert!(sent >= 20, "some requests may be cancelled: {sent}");
     assert_eq!(server.agent("b").ask("Why?").await.status, 200, "others are served");
 }
