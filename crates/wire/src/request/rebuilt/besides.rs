@@ -35,8 +35,7 @@ pub(super) fn besides(text: &str, place: Range<usize>, said: &VecDeque<Said>) ->
     }
     // A word of the newest action is told from what came of it.
     for (at, hash) in hashes {
-        let is_word = matches!(all[at].1, Token::Word { .. });
-        is_echo[at] |= is_word && said.back().is_some_and(|said| said.acts_on(hash));
+        is_echo[at] |= said.back().is_some_and(|said| said.acts_on(hash));
     }
     let first = is_echo.iter().position(|is_echo| *is_echo)?;
     let mut rest = Besides { line: Line::at(place.clone()), text: String::new(), words: 0 };

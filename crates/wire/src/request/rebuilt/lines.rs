@@ -52,6 +52,13 @@ impl Sheet {
         sheet
     }
 
+    /// The elements that lines begin with, and their descriptions.
+    pub(super) fn elements(&self, text: &str) -> Vec<(u64, u64)> {
+        let begins = |line: &&Line| text[line.place.clone()].trim_start().starts_with(['[', '(', '<']);
+        let elements = |line: &Line| line.elements.first().map(|element| (*element, line.description));
+        self.lines.iter().filter(begins).filter_map(elements).collect()
+    }
+
     fn add(&mut self, text: &str, place: Range<usize>) {
         let mut line = Line::at(place.clone());
         let (mut is_described, mut is_advertisement, mut count) = (false, false, 0);

@@ -65,6 +65,8 @@ pub struct RebuiltPrompt {
     /// The beginning that stays the same from step to step.
     opening: u64,
     is_page: bool,
+    /// The numbers of the elements of a page, and their descriptions.
+    elements: Vec<(u64, u64)>,
     /// The words of each line, for runs that are told by them.
     words: OnceLock<Vec<Vec<u64>>>,
 }
@@ -86,10 +88,13 @@ impl RebuiltPrompt {
         }
         let mut text = asked.prompt.join("\n");
         let is_page = asked.turn_message.is_some();
+        let mut elements = Vec::new();
         if is_page {
             if !shows_page(&text) {
                 return None;
             }
+            // The page is compared without the numbers of its elements.
+            elements = Sheet::of(&text).elements(&text);
             text = asked.tool_results.join("\n");
         } else if asked.depth > 0 || !asked.tool_results.is_empty() {
             return None;
@@ -103,7 +108,7 @@ impl RebuiltPrompt {
             Some(task) if is_page => task.iter().fold(1, |hash, it| fold(hash, XxHash3_64::oneshot(it.as_bytes()))),
             _ => sheet.lines.first().map_or(0, |line| line.family),
         };
-        Some(RebuiltPrompt { text, sheet, whole, opening, is_page, words: OnceLock::new() })
+        Some(RebuiltPrompt { text, sheet, whole, opening, is_page, elements, words: OnceLock::new() })
     }
 }
 

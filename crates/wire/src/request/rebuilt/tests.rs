@@ -143,6 +143,26 @@ fn tool_calls_are_answers_whose_thoughts_do_not_count() {
     assert_eq!(steps[0].0, steps[1].0);
 }
 
+#[test]
+fn the_number_of_an_element_of_a_page_stands_for_its_description() {
+    let mut prompts = RebuiltPrompts::new(1_000);
+    let mut acts = Vec::new();
+    let mut before = "None".to_owned();
+    for number in [7, 12, 40] {
+        let page = format!("[1] RootWebArea 'Orders'\n\t[{number}] link 'Back'\n\t[{}] button 'Send'", number + 3);
+        let text = format!("OBSERVATION:\n{page}\nURL: http://a.example\nOBJECTIVE: order\nPREVIOUS ACTION: {before}");
+        let body = serde_json::json!({"messages": [{"role": "user", "content": text}]}).to_string();
+        let mut asked = crate::read_request(crate::Dialect::ChatCompletions, body.as_bytes()).unwrap();
+        let prompt = RebuiltPrompt::of(&asked).unwrap();
+        let run = prompts.place("a", &prompt, &mut asked);
+        acts.extend(asked.tool_calls.iter().map(|call| format!("{} {}", call.name, call.arguments)));
+        before = format!("click [{number}]");
+        answer(&mut prompts, run, &format!("I go back. The next action is ```{before}```"));
+    }
+    assert_eq!(acts.len(), 2);
+    assert_eq!(acts[0], acts[1]);
+}
+
 proptest! {
     #[test]
     fn any_texts_are_read(texts in vec(("\\PC{0,300}(\n[^a]{0,60}){3,9}", "\\PC{0,80}"), 1..8)) {

@@ -56,6 +56,7 @@ impl Run {
     pub(super) fn see(&mut self, prompt: &RebuiltPrompt) -> Seen {
         let mut seen = Seen::default();
         self.elements.clear();
+        self.elements.extend(prompt.elements.iter().copied());
         for line in &prompt.sheet.lines {
             let count = seen.counts.entry(line.kept).or_default();
             *count += 1;
