@@ -1,5 +1,7 @@
 //! A server that dies between the decision of a kill and its commit: another one records the kill.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 use sqlx::{Connection, Executor, PgConnection};
 
@@ -65,14 +67,17 @@ impl TableLock {
         TableLock { connection, table }
     }
 
-    /// Waits until another session waits for it.
+    /// Waits until another session waits for it: a minute at most, because a server on a busy machine
+    /// may lose the engine and decide no kill.
     async fn wait_for_another(&mut self) {
         let sql = "select exists (select from pg_locks where relation = $1::regclass and not granted)";
+        let end = Instant::now() + Duration::from_secs(60);
         loop {
             let query = sqlx::query_scalar::<_, bool>(sql).bind(self.table);
             if query.fetch_one(&mut self.connection).await.unwrap() {
                 return;
             }
+            assert!(Instant::now() < end, "no one waits for the table");
         }
     }
 
