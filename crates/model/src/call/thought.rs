@@ -1,7 +1,7 @@
 //! Fields of a JSON action in which a model thinks.
 
 /// Parts of the names of such fields.
-const THOUGHTS: [&str; 28] = [
+const THOUGHTS: [&str; 31] = [
     "thought",
     "think",
     "reason",
@@ -22,6 +22,9 @@ const THOUGHTS: [&str; 28] = [
     "intent",
     "why",
     "idea",
+    "consider",
+    "reflexion",
+    "réflexion",
     "gedanke",
     "überlegung",
     "begründung",

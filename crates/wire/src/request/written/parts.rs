@@ -3,15 +3,15 @@
 
 use model::{ToolCall, is_thought};
 
-use super::action::announced;
+use super::action::{announced, unannounced};
 
 /// No name of a part is longer.
 const LONGEST_NAME: usize = 32;
 
-/// What an answer does: its parts that are no thoughts. `None` if no part is called a thought, or
-/// nothing else is left.
+/// What an answer does: its parts that are no thoughts, or else its last part, if that is a whole
+/// call. `None` if there is neither.
 pub(super) fn action_besides_thoughts(text: &str) -> Option<ToolCall<'static>> {
-    let (mut acts, mut before, mut has_thought) = (Vec::new(), None, false);
+    let (mut acts, mut last, mut before, mut has_thought) = (Vec::new(), Vec::new(), None, false);
     for piece in pieces(text) {
         let part = Part::of(piece);
         // Markup inside a thought is part of it.
@@ -24,13 +24,19 @@ pub(super) fn action_besides_thoughts(text: &str) -> Option<ToolCall<'static>> {
         if let Some(part) = part {
             has_thought |= is_thought(part.name);
             before = Some(part);
+            last.clear();
         }
+        let body = part.map_or(piece, |part| part.body).trim();
+        last.push(body);
         if before.is_some_and(|before| !is_thought(before.name)) {
-            acts.push(part.map_or(piece, |part| part.body).trim());
+            acts.push(body);
         }
     }
     let acts = acts.join(" ");
-    (has_thought && !acts.trim().is_empty()).then(|| announced(&acts))
+    if has_thought && !acts.trim().is_empty() {
+        return Some(announced(&acts));
+    }
+    before.and_then(|_| unannounced(last.join(" ").trim()))
 }
 
 /// The lines of a text, also cut before each tag.
@@ -102,6 +108,7 @@ mod tests {
             ("<thinking>so <b>x</b></thinking><next>open(4)</next>", "open", "4"),
             ("[[ ## next_thought ## ]]\nso\n\n[[ ## next_tool ## ]]\nopen\n\n[[ ## completed ## ]]", "open", ""),
             ("## Analysis\nso\n## Command\nmake all", "make", "all"),
+            ("Meaning: so\nDoing: open(4)", "open", "4"),
         ] {
             let read = action_besides_thoughts(text);
             let read = read.as_ref().map(|call| (call.name.trim(), call.arguments.trim()));
