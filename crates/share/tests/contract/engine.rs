@@ -13,7 +13,7 @@ use sqlx::postgres::PgConnectOptions;
 use crate::postgres_server::PostgresServer;
 use crate::redis_server::RedisServer;
 
-static POSTGRES: LazyLock<(PostgresServer, String)> = LazyLock::new(|| {
+pub(crate) static POSTGRES: LazyLock<(PostgresServer, String)> = LazyLock::new(|| {
     let server = PostgresServer::start();
     let url = server.create_database();
     (server, url)

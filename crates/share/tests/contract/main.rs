@@ -9,6 +9,7 @@ mod model_check;
 #[allow(dead_code, reason = "the store's tests use the rest")]
 #[path = "../../../store/tests/contract/postgres_server.rs"]
 mod postgres_server;
+mod postgres_upgrade;
 mod redis_server;
 mod valkey_server;
 mod without_log;
