@@ -127,9 +127,14 @@ async fn round(server: &Server, provider: &Provider, streams: usize) -> usize {
 async fn memory_that_streams_took_is_given_back() {
     let (streams, rounds) = (setting("STREAMS", 1000), setting("ROUNDS", 3));
     let provider = Provider::start().await;
-    // Evidence and windows are kept on purpose; small ones are full after the second round. On a
-    // busy machine thousands of clients take long between connecting and sending.
-    let settings = ["evidence_budget=1MiB", "kill_switch.window_size=2", "limits.header_timeout=5m"];
+    let settings = [
+        // Evidence and windows are kept on purpose: with these they are full after two rounds.
+        "evidence_budget=1MiB",
+        "kill_switch.window_size=2",
+        "limits.max_conversations=2",
+        // On a busy machine thousands of clients take long between connecting and sending.
+        "limits.header_timeout=5m",
+    ];
     let arguments = settings.map(|setting| ["--set", setting]).concat();
     let server = ServerBuilder::new(&provider.url).arguments(&arguments).start();
     // The first calls allocate what does not belong to streams: code that is paged in, caches, the
