@@ -64,6 +64,11 @@ impl Said {
         Said { words: words.into_iter().collect(), pairs, actions, is_read, action_words, action_pairs }
     }
 
+    /// How many hashes it keeps.
+    pub(super) fn size(&self) -> usize {
+        self.words.len() + self.pairs.len() + self.action_words.len() + self.action_pairs.len()
+    }
+
     /// Whether it holds most of these words.
     pub(super) fn holds(&self, words: &[u64]) -> bool {
         let found = words.iter().filter(|word| self.words.contains(word)).count();

@@ -97,9 +97,10 @@ impl Run {
         }
     }
 
-    /// The number of lines that it remembers.
+    /// The number of lines and words that it remembers.
     pub(super) fn size(&self) -> usize {
-        self.shown.len() + self.newest.len() * (PAGES + 2) + 64
+        let said: usize = self.said.iter().map(Said::size).sum();
+        self.shown.len() + self.newest.len() * (PAGES + 2) + said + 64
     }
 
     /// Whether the model's last answer holds the action that a page reports.
