@@ -25,8 +25,11 @@ let missed = false;
 let paused = false;
 let connected;
 let isLive = false;
+/** Whether the page came when it was asked for last. */
+let answers = true;
 /** Ends the stream that this page has, and tries again. */
 let loseStream = null;
+/** Until when this page is up to date. */
 let lastNews = new Date();
 /** When the server was last heard of or asked. */
 let heardAt = Date.now();
@@ -91,7 +94,7 @@ function tell(message) {
 function hear(message) {
   if (message.ask && connected) channel.postMessage(connected);
   heardAt = Date.now();
-  if (message.event || message.state === "live") lastNews = new Date();
+  if (answers && (message.event || message.state === "live")) lastNews = new Date();
   if (message.state) show(message);
   // A page that missed when the connection came back hears now that it is there.
   else if (message.event && !isLive) show({ state: "live" });
@@ -107,16 +110,17 @@ function isAboutThisPage({ event, agents, urgent }) {
 }
 
 function show({ state, seconds }) {
-  const element = document.getElementById("connection");
   isLive = state === "live";
-  const text = isLive ? LIVE : seconds ? notLive(seconds) : NOT_LIVE;
-  element.className = state;
-  if (element.textContent !== text) element.textContent = text;
-  showLost(!isLive);
+  draw(seconds);
 }
 
-/** Says at the top that the page is out of date: a page without a server must not look calm. */
-function showLost(isLost) {
+/** Says whether the page is up to date: a page without a server must not look calm. */
+function draw(seconds) {
+  const isLost = !isLive || !answers;
+  const element = document.getElementById("connection");
+  const state = isLost ? (seconds ? notLive(seconds) : NOT_LIVE) : LIVE;
+  element.className = isLost ? "lost" : "live";
+  if (element.textContent !== state) element.textContent = state;
   const banner = document.getElementById("lost");
   const text = isLost ? noNewsSince(lastNews.toLocaleTimeString()) : "";
   if (banner.textContent !== text) banner.textContent = text;
@@ -142,13 +146,15 @@ async function catchUp() {
   asking = true;
   try {
     await refresh();
-    showLost(!isLive);
+    answers = true;
+    lastNews = new Date();
   } catch (error) {
     if (error instanceof SessionEnded) return location.reload();
     // Nothing came: what stands here may be out of date, and it is asked for again.
-    showLost(true);
+    answers = false;
     missed = true;
   }
+  draw();
   // Only now: however slow the server is, one question at a time.
   asking = false;
   refreshedAt = Date.now();

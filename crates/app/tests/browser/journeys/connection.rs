@@ -53,6 +53,25 @@ async fn page_says_that_the_server_hangs_and_goes_on_when_it_does() {
     assert!(is_marked(&browser).await, "the same page all the time");
 }
 
+/// A page that gets no answer is not live, even while its event stream is open.
+#[tokio::test]
+async fn page_without_answers_does_not_say_that_it_is_live() {
+    let upstream = provider().await;
+    let server = ServerBuilder::new(&upstream.url()).start();
+    let browser = Browser::logged_in(&server, Kind::DESKTOP).await;
+    browser.wait_for_text("#connection", "Live").await;
+    browser
+        .run("window.answered = window.fetch; window.fetch = () => Promise.reject(new TypeError('no network'))")
+        .await;
+    server.agent("late").ask("Are you there?").await;
+    browser.wait_for_text("#lost", "No connection to the server since").await;
+    browser.wait_for("#connection.lost").await;
+    assert_eq!(browser.text("#connection").await, "Not live.");
+    browser.run("window.fetch = window.answered").await;
+    browser.wait_for_text("#connection", "Live").await;
+    assert_eq!(browser.run("return document.getElementById('lost').hidden").await, true);
+}
+
 #[tokio::test]
 async fn page_goes_on_after_a_restart() {
     let upstream = provider().await;
