@@ -53,9 +53,14 @@ async function find(dialog, text) {
   listed = text;
 }
 
-/** Arrows go from one to the next, Enter in the field opens the first. If the results of what was typed are not here yet,
+/** Escape closes it, also while something is typed, which some browsers would only clear. Arrows go from one to the next, Enter
+ * in the field opens the first. If the results of what was typed are not here yet,
  * Enter sends the form, which leads to the page with them. */
 function move(event, dialog) {
+  if (event.key === "Escape") {
+    event.preventDefault();
+    return dialog.close();
+  }
   const links = [...dialog.querySelectorAll("[data-found] a")];
   const place = links.indexOf(document.activeElement);
   if (event.key === "Enter" && place < 0 && links.length > 0 && listed === dialog.querySelector("input").value) {

@@ -163,6 +163,11 @@ async fn ctrl_k_finds_anything_from_any_page() {
     for group in ["Agents", "Incidents", "Requests"] {
         assert!(said.contains(group), "{group}: {said}");
     }
+    // Escape closes it even while something is typed, and it is kept for the next time.
+    browser.press('\u{e00c}').await;
+    assert!(browser.find("#search-dialog[open]").await.is_none(), "one Escape closes it");
+    browser.chord('\u{e009}', 'k').await;
+    browser.wait_for_text("#search-dialog", "score").await;
     browser.press('\u{e007}').await;
     browser.wait_for_text("h1", "stuck-bot").await;
     assert_eq!(browser.path().await, "/agents/stuck-bot");
