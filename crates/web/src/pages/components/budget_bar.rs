@@ -34,7 +34,7 @@ impl BudgetBar {
     fn new(period: BudgetPeriod, spent: NanoUsd, limit: NanoUsd) -> BudgetBar {
         // A budget of zero has nothing left.
         let share = if limit > NanoUsd::ZERO { spent.usd() / limit.usd() } else { 1.0 };
-        let (period, percent) = (words::policy::period(period), percent(share));
+        let (period, percent) = (words::policy::period(period), percent(spent, limit));
         let text = words::policy::spent_of(&format_amount(spent), limit);
         BudgetBar {
             period,
@@ -48,9 +48,11 @@ impl BudgetBar {
     }
 }
 
-/// The percentage, rounded down: 100 % means that all is spent.
-fn percent(share: f64) -> String {
-    format!("{:.0} %", (share * 100.0).floor())
+/// The percentage, rounded down: 100 % means that all is spent. Whole numbers, because a fraction
+/// may be a hair below its true value.
+fn percent(spent: NanoUsd, limit: NanoUsd) -> String {
+    let percent = if limit > NanoUsd::ZERO { i128::from(spent.nanos()) * 100 / i128::from(limit.nanos()) } else { 100 };
+    format!("{percent} %")
 }
 
 /// The amount to the cent, or to the millionth if it is small.
@@ -84,6 +86,7 @@ mod tests {
         check(2_500_000_000, 5 * USD, "$2.50 of $5.00", "50 %", "some");
         check(4_999_999_999, 5 * USD, "$5.00 of $5.00", "99 %", "near");
         check(5 * USD, 5 * USD, "$5.00 of $5.00", "100 %", "over");
+        check(54_000_000, 50_000_000, "$0.05 of $0.05", "108 %", "over");
         check(16_750, 20_000, "$0.000017 of $0.00002", "83 %", "near");
         check(0, 0, "$0.00 of $0.00", "100 %", "over");
     }
