@@ -5,7 +5,7 @@ use http::Request;
 use http_body_util::Full;
 
 use crate::driver::{Browser, Kind};
-use crate::support::{Server, ServerBuilder, openai_request, provider};
+use crate::support::{Server, ServerBuilder, eventually, openai_request, provider};
 
 async fn status(server: &Server, path: &str, key: &str) -> u16 {
     let request = Request::post(format!("{}{path}", server.proxy))
@@ -65,6 +65,10 @@ async fn make_and_stop_a_group(kind: Kind) {
     browser.click("#groups button.danger").await;
     browser.wait_for_text("#notice", "The group is stopped").await;
     assert_eq!(status(&server, "/agents/team-a:bot/openai/v1/chat/completions", "sk").await, 400);
+    browser.wait_for("#groups .alarm").await;
+    // Activated elsewhere: the open page shows it.
+    server.api(http::Method::POST, "/api/groups/team-a/activate", None).await;
+    eventually("the group is not stopped", async || browser.find("#groups .alarm").await.is_none().then_some(())).await;
 }
 
 #[tokio::test]
