@@ -2,6 +2,7 @@
 
 pub(crate) mod alerts;
 
+use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -138,13 +139,25 @@ impl Client {
     }
 
     fn unreachable(&self, error: &anyhow::Error) -> Failure {
-        let message = format!(
-            "no server at {}: start one with `agentgazer start`, or say where it is with --url ({})",
-            self.url,
-            error.root_cause()
-        );
+        let (url, cause) = (&self.url, error.root_cause());
+        let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+        let message = if causes.any(is_failed_handshake) {
+            format!(
+                "no TLS connection to {url}: say http:// if the server has no certificate, \
+                 or which authority to trust with --ca ({cause})"
+            )
+        } else {
+            format!("no server at {url}: start one with `agentgazer start`, or say where it is with --url ({cause})")
+        };
         Failure::new(Exit::Unreachable, message)
     }
+}
+
+/// Whether something answers, but not in TLS or with a certificate that is not trusted. The
+/// connector wraps the error of the handshake, which is invalid data.
+fn is_failed_handshake(error: &io::Error) -> bool {
+    let wrapped = error.get_ref().and_then(|inner| inner.downcast_ref::<io::Error>());
+    error.kind() == io::ErrorKind::InvalidData || wrapped.is_some_and(is_failed_handshake)
 }
 
 /// Reads an answer of the server.

@@ -178,6 +178,8 @@ async fn exit_codes_are_stable() {
     check(server.run(&["incidents", "../etc"]), 2, "no id");
     check(server.run(&["kill-switch", "looper", "--action", "explode"]), 2, "action");
     check(run(&["agents", "--url", nowhere, "--token", "t", "--data-dir", data]), 3, nowhere);
+    let secure = server.dashboard.replace("http:", "https:");
+    check(run(&["agents", "--url", &secure, "--token", "t", "--data-dir", data]), 3, "no TLS connection");
     check(run(&["agents", "--url", nowhere, "--data-dir", elsewhere]), 2, "--token");
     check(server.run(&["activate", "nobody"]), 4, "nobody");
     check(server.run(&["kill-switch", "nobody"]), 4, "nobody");
