@@ -1,7 +1,7 @@
 //! Finds the agents that fail: most of their calls of the last hours, and most of the newest ones,
 //! failed or were refused.
 
-use model::{AgentId, Event, EventType, Timestamp};
+use model::{AgentId, BlockReason, Event, EventType, Timestamp};
 use store::{EventFilter, EventRow, PageRequest, Period, Totals};
 
 use super::{is_active, is_spent};
@@ -40,6 +40,19 @@ impl Loss {
         if totals.errors > totals.blocked { Loss::Failed } else { Loss::Refused }
     }
 
+    /// The cause in the newest of these events that is such a call.
+    fn cause(self, newest: Vec<EventRow>) -> Cause {
+        let mut events = newest.into_iter().map(|row| row.event);
+        let cause = match self {
+            Loss::Failed => events.find(Event::is_error).map(|event| Cause::Error {
+                status: event.status.filter(|status| *status >= 400),
+                error: event.error.as_deref().map(plain),
+            }),
+            Loss::Refused => events.find_map(|event| event.block_reason).map(Cause::Refusal),
+        };
+        cause.unwrap_or(Cause::Unknown)
+    }
+
     /// The filter that shows these calls, as the address of the request log names it.
     pub(in crate::pages) fn filter(self) -> &'static str {
         match self {
@@ -49,12 +62,16 @@ impl Loss {
     }
 }
 
-/// The error of the newest call that failed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::pages) struct Cause {
-    pub(in crate::pages) status: Option<u16>,
-    /// The provider's message, or the failure on the way to it.
-    pub(in crate::pages) error: Option<String>,
+/// Why the newest of these calls failed or was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::pages) enum Cause {
+    Unknown,
+    Error {
+        status: Option<u16>,
+        /// The provider's message, or the failure on the way to it.
+        error: Option<String>,
+    },
+    Refusal(BlockReason),
 }
 
 /// Active agents most of whose calls fail or are refused, except those with a spent budget.
@@ -100,13 +117,7 @@ async fn failing_agent(
     let of_agent = EventFilter { agent: Some(id.clone()), ..EventFilter::default() };
     let newest = events.events(&of_agent, &PageRequest { limit: NEWEST_READ, cursor: None }).await?.items;
     let loss = Loss::of(&totals);
-    Ok(still_fails(&newest).then(|| FailingAgent { id: id.clone(), totals, loss, cause: cause_of(newest) }))
-}
-
-/// The cause in the newest of these events that is a failed call.
-fn cause_of(newest: Vec<EventRow>) -> Cause {
-    let failed = newest.into_iter().map(|row| row.event).find(Event::is_error);
-    failed.map_or_else(Cause::default, |event| Cause { status: event.status, error: event.error.as_deref().map(plain) })
+    Ok(still_fails(&newest).then(|| FailingAgent { id: id.clone(), totals, loss, cause: loss.cause(newest) }))
 }
 
 /// Whether most of an agent's newest calls failed or were refused: an agent whose provider works

@@ -2,6 +2,7 @@
 
 use store::{AgentCounts, Totals};
 
+use super::refusal;
 use crate::pages::needs::{Cause, Loss, NeedCounts, STOPPED_READ};
 
 pub(in crate::pages) const SEE_AGENT: &str = "See the agent";
@@ -125,17 +126,19 @@ pub(in crate::pages) fn group(name: &str) -> String {
     format!("The group {name}")
 }
 
-/// How many calls failed or were refused, and the error of the newest failed one.
+/// How many calls failed or were refused, and why the newest of them did.
 pub(in crate::pages) fn failing(totals: &Totals, cause: &Cause) -> String {
     let calls = totals.requests + totals.blocked;
     let lost = totals.errors + totals.blocked;
     let sentence = format!("made {calls} calls in this hour and the last: {lost} failed or were refused.");
-    let error = cause.error.as_deref().map(|error| error.trim_end_matches('.'));
-    match (cause.status.filter(|status| *status >= 400), error) {
-        (None, None) => sentence,
-        (Some(status), None) => format!("{sentence} Newest error: {status}."),
-        (None, Some(error)) => format!("{sentence} Newest error: {error}."),
-        (Some(status), Some(error)) => format!("{sentence} Newest error: {status}, {error}."),
+    match cause {
+        Cause::Unknown => sentence,
+        Cause::Refusal(reason) => format!("{sentence} Newest refusal: {}.", refusal(*reason)),
+        Cause::Error { status, error } => {
+            let error = error.as_deref().map(|error| error.trim_end_matches('.').to_owned());
+            let parts: Vec<_> = status.map(|status| status.to_string()).into_iter().chain(error).collect();
+            if parts.is_empty() { sentence } else { format!("{sentence} Newest error: {}.", parts.join(", ")) }
+        }
     }
 }
 
@@ -163,22 +166,26 @@ fn are(count: u64) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use model::BlockReason;
+
     use super::*;
 
     #[test]
-    fn failing_agent_says_what_its_newest_error_was() {
+    fn failing_agent_says_why_its_newest_call_was_lost() {
         let totals = Totals { requests: 12, errors: 9, blocked: 1, ..Totals::default() };
-        let check = |status, error: Option<&str>, expected: &str| {
-            let sentence = failing(&totals, &Cause { status, error: error.map(str::to_owned) });
+        let check = |cause, expected: &str| {
             assert_eq!(
-                sentence,
+                failing(&totals, &cause),
                 format!("made 13 calls in this hour and the last: 10 failed or were refused.{expected}")
             );
         };
-        check(None, None, "");
-        check(Some(500), None, " Newest error: 500.");
-        check(Some(401), Some("Incorrect API key provided."), " Newest error: 401, Incorrect API key provided.");
-        check(Some(200), Some("the provider went silent"), " Newest error: the provider went silent.");
+        let error = |status, error: Option<&str>| Cause::Error { status, error: error.map(str::to_owned) };
+        check(Cause::Unknown, "");
+        check(error(None, None), "");
+        check(error(Some(500), None), " Newest error: 500.");
+        check(error(Some(401), Some("Incorrect API key.")), " Newest error: 401, Incorrect API key.");
+        check(error(None, Some("the provider went silent")), " Newest error: the provider went silent.");
+        check(Cause::Refusal(BlockReason::OutsideHours), " Newest refusal: outside allowed hours.");
     }
 
     #[test]
