@@ -13,6 +13,7 @@ pub(crate) struct Channel {
     pub(crate) name: String,
     pub(crate) enabled: bool,
     pub(crate) disabled_reason: Option<String>,
+    pub(crate) failing: Option<String>,
     pub(crate) url: Option<String>,
     pub(crate) to: Option<Vec<String>>,
     pub(crate) chat_id: Option<String>,

@@ -52,11 +52,12 @@ fn list(args: &ServerArgs) -> Result<(), Failure> {
 
 pub(super) fn channel_row(channel: &Channel) -> Vec<String> {
     let to = channel.to.as_ref().map(|to| to.join(", ")).or_else(|| channel.chat_id.clone());
-    let state = match (channel.enabled, &channel.disabled_reason) {
-        (true, _) => "on".to_owned(),
-        (false, Some(reason)) => format!("off: {reason}"),
-        (false, None) => "off".to_owned(),
+    let (state, why) = match &channel.failing {
+        Some(answer) => ("fails", Some(answer)),
+        None if channel.enabled => ("on", None),
+        None => ("off", channel.disabled_reason.as_ref()),
     };
+    let state = why.map_or_else(|| state.to_owned(), |why| format!("{state}: {why}"));
     let to = to.or_else(|| channel.url.clone()).unwrap_or_else(|| "cannot be decrypted".to_owned());
     vec![channel.name.clone(), channel.kind.clone(), state, to, channel.id.clone()]
 }
@@ -85,16 +86,19 @@ mod tests {
 
     #[test]
     fn channels_are_rows() {
-        let channel = Channel {
+        let mut channel = Channel {
             id: "01".to_owned(),
             kind: "webhook".to_owned(),
             name: "ops".to_owned(),
             enabled: false,
             disabled_reason: Some("gone".to_owned()),
+            failing: None,
             url: Some("https://example.com".to_owned()),
             to: None,
             chat_id: None,
         };
         assert_eq!(channel_row(&channel), ["ops", "webhook", "off: gone", "https://example.com", "01"]);
+        (channel.enabled, channel.failing) = (true, Some("502 no".to_owned()));
+        assert_eq!(channel_row(&channel)[2], "fails: 502 no");
     }
 }

@@ -106,10 +106,13 @@ async fn agents_that_fail_or_are_refused_most_of_the_time_lead_to_their_requests
     browser.go("/").await;
     browser.click(".needs a[href^='/requests?agent=hurried&show=blocked']").await;
     browser.wait_for_text("#requests", "too many calls").await;
-    for (agent, said) in
-        [("failing", "failing made 12 calls"), ("hurried", "hurried made 13 calls"), ("early", "early made 12 calls")]
-    {
+    for (agent, said) in [
+        ("failing", "Newest error: 500"),
+        ("hurried", "Newest refusal: too many calls."),
+        ("early", "Newest refusal: outside allowed hours."),
+    ] {
         browser.go(&format!("/agents/{agent}")).await;
+        browser.wait_for_text(".needs", &format!("{agent} made 1")).await;
         browser.wait_for_text(".needs", said).await;
     }
 }
@@ -223,12 +226,48 @@ async fn failing_channel_is_tested_again_where_it_is_listed() {
     both_say(&browser, "1 channel fails.").await;
     assert!(browser.text(".needs").await.contains("ops does not deliver: 502"));
     browser.click(".needs form[action$='/test'] button").await;
-    browser.wait_for_text("#tested", "502").await;
+    browser.wait_for_text("#tested .notice.amber", "502").await;
     browser.wait_for_text(".badge.killed", "Fails").await;
     browser.wait_for_text("#summary.alarm", "No one is notified of kills: the only channel fails.").await;
     let incident = scene::kill(&server, scene::STUCK).await;
     browser.go(&format!("/incidents/{incident}")).await;
     browser.wait_for_text("#told", "No one was told yet: ops trying again").await;
+}
+
+#[tokio::test]
+async fn channel_that_begins_to_fail_is_red_on_the_open_page() {
+    let upstream = provider().await;
+    let server = ServerBuilder::new(&upstream.url()).arguments(&["--allow-private-targets"]).start();
+    let (mut receivers, mut rows, mut path) = (Vec::new(), Vec::new(), String::new());
+    for (name, status) in [("gone", StatusCode::GONE), ("ops", StatusCode::BAD_GATEWAY)] {
+        let receiver = Receiver::start(status, std::time::Duration::ZERO).await;
+        let channel = json!({"kind": "webhook", "name": name, "url": receiver.url});
+        let made = server.api(Method::POST, "/api/channels", Some(channel)).await;
+        let id = made["id"].as_str().unwrap();
+        path = format!("/api/channels/{id}");
+        rows.push(format!("tr[data-key='{id}']"));
+        receivers.push(receiver);
+    }
+    let browser = Browser::logged_in(&server, Kind::DESKTOP).await;
+    browser.go("/alerts").await;
+    browser.wait_for("#connection.live").await;
+    for row in &rows {
+        browser.wait_for_text(&format!("{row} .badge.active"), "On").await;
+    }
+    scene::kill(&server, scene::STUCK).await;
+    browser.wait_for_text(&format!("{} .badge.killed", rows[1]), "Fails").await;
+    browser.wait_for_text(&format!("{} .tone.red", rows[1]), "502").await;
+    // The server switches off what is gone for good: that is no decision of a person.
+    browser.wait_for_text(&format!("{} .badge.killed", rows[0]), "Off").await;
+    browser.wait_for_text(&format!("{} .tone.red", rows[0]), "410").await;
+
+    let listed = server.run(&["alerts"]);
+    assert!(listed.said().contains("fails: 502"), "{listed:?}");
+    assert!(server.get(&path).await["failing"].as_str().unwrap().starts_with("502"));
+    // Switched off elsewhere: the open page offers to switch it on.
+    server.api(Method::PATCH, &path, Some(json!({"enabled": false}))).await;
+    browser.wait_for_text(&format!("{} .badge.inactive", rows[1]), "Off").await;
+    browser.wait_for_text(&format!("{} form[action$='/switch'] button", rows[1]), "Turn on").await;
 }
 
 #[tokio::test]

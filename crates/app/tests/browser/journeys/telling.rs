@@ -64,9 +64,10 @@ async fn channels_and_rules_are_changed_on_the_page() {
         browser.click(&format!("details:has({form}) > summary")).await;
         browser.type_into(&format!("{form} input[name=percent]"), "lots").await;
         browser.click(&format!("{form} button")).await;
-        browser.wait_for_text("p[role=alert]", "Percent").await;
-        browser.go("/alerts").await;
-        browser.click(&format!("details:has({form}) > summary")).await;
+        // The form is still open, says what is wrong, and keeps what was typed.
+        browser.wait_for_text(&format!("{form} p[role=alert]"), "Percent").await;
+        let field = browser.wait_for(&format!("{form} input[name=percent]")).await;
+        assert_eq!(browser.property(&field, "value").await, "lots", "{kind:?}");
         let percent = if kind.has_script { "35" } else { "36" };
         browser.type_into(&format!("{form} input[name=percent]"), percent).await;
         browser.click(&format!("{form} button")).await;

@@ -1,6 +1,8 @@
 //! Channels, through which people are notified. Their secrets are stored and never shown, except
 //! for the signing secret of a webhook, which its receiver needs: it is answered once.
 
+use std::collections::HashMap;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -10,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::channel_settings::{Fields, settings};
+use super::failing;
 use super::history::{DeliveryView, first_attempt};
 use super::masked_url::mask;
 use crate::AlertTargets;
@@ -32,6 +35,8 @@ pub(crate) struct ChannelView {
     pub(crate) enabled: bool,
     /// Why the server switched it off: its target answered that it is gone for good.
     pub(crate) disabled_reason: Option<String>,
+    /// The answer of its target, if it is on and its newest alert did not arrive.
+    pub(crate) failing: Option<String>,
     #[schema(value_type = String, format = DateTime)]
     pub(crate) created_at: Timestamp,
     /// Its address. The path may be a secret: only the host and, for a long address, the last four
@@ -66,7 +71,19 @@ impl From<Channel> for ChannelView {
             None => {}
         }
         let Channel { id, kind, name, enabled, disabled_reason, created_at, .. } = channel;
-        ChannelView { id, kind, name, enabled, disabled_reason, created_at, url, to, chat_id, secret: None }
+        ChannelView {
+            id,
+            kind,
+            name,
+            enabled,
+            disabled_reason,
+            failing: None,
+            created_at,
+            url,
+            to,
+            chat_id,
+            secret: None,
+        }
     }
 }
 
@@ -141,7 +158,21 @@ impl ChannelBody {
     responses((status = 200, body = List<ChannelView>), Refusals))]
 pub(crate) async fn list(State(app): State<App>) -> Result<Json<List<ChannelView>>, Problem> {
     let channels = app.web().store.channels().await?;
-    Ok(Json(List::whole(channels.into_iter().map(ChannelView::from).collect())))
+    let mut answers = if channels.is_empty() { HashMap::new() } else { failing::answers(&app).await? };
+    let views = channels.into_iter().map(|channel| view(channel, &mut answers));
+    Ok(Json(List::whole(views.collect())))
+}
+
+/// One channel as it is now.
+async fn read(app: &App, id: ChannelId) -> Result<Json<ChannelView>, Problem> {
+    let channel = app.control().channel(id).await?;
+    Ok(Json(view(channel, &mut failing::answers(app).await?)))
+}
+
+/// The channel with the answer of its target, if it fails.
+fn view(channel: Channel, answers: &mut HashMap<ChannelId, String>) -> ChannelView {
+    let failing = answers.remove(&channel.id).filter(|_| channel.enabled);
+    ChannelView { failing, ..channel.into() }
 }
 
 /// Creates a channel. For a webhook, the answer has its signing secret, once.
@@ -210,7 +241,7 @@ async fn targets(app: &App) -> Result<AlertTargets, Problem> {
     params(("id" = String, Path, description = "The channel")),
     responses((status = 200, body = ChannelView), Refusals))]
 pub(crate) async fn get(State(app): State<App>, ChannelPath(id): ChannelPath) -> Result<Json<ChannelView>, Problem> {
-    Ok(Json(app.control().channel(id).await?.into()))
+    read(&app, id).await
 }
 
 /// Changes a channel, except for its kind and its secret.
@@ -225,7 +256,7 @@ pub(crate) async fn patch(
 ) -> Result<Json<ChannelView>, Problem> {
     let changing = app.clone();
     commands.change_channel(id, |channel| async move { apply(&changing, channel, body).await }).await?;
-    Ok(Json(app.control().channel(id).await?.into()))
+    read(&app, id).await
 }
 
 /// `channel` after this change, or the invalid field.

@@ -3,6 +3,7 @@
 mod channel_settings;
 pub(crate) mod channels;
 mod condition;
+mod failing;
 pub(crate) mod history;
 mod masked_url;
 

@@ -3,6 +3,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -52,6 +53,7 @@ pub(crate) async fn change_channel(
     path: ChannelPath,
     Fields(form): Fields<ChannelForm>,
 ) -> PageResult {
+    let id = path.0;
     let mut body = form.body();
     body.remove("kind");
     let changed = match read_body(body) {
@@ -60,7 +62,10 @@ pub(crate) async fn change_channel(
     };
     match changed {
         Ok(_) => Ok(back()),
-        Err(problem) => draw_with(&app, frame, wrong(&problem)?).await,
+        Err(problem) => {
+            let changed_channel = Some((id, form));
+            draw_with(&app, frame, FormResult { changed_channel, ..wrong(&problem)? }).await
+        }
     }
 }
 
@@ -114,6 +119,7 @@ pub(crate) async fn change_rule(
     path: RulePath,
     Fields(form): Fields<RuleForm>,
 ) -> PageResult {
+    let id = path.0;
     let mut fields = form.body();
     // An emptied field means that the alert is not repeated.
     fields.entry("repeat_minutes").or_insert(Value::Null);
@@ -123,7 +129,10 @@ pub(crate) async fn change_rule(
     };
     match changed {
         Ok(_) => Ok(back()),
-        Err(problem) => draw_with(&app, frame, wrong(&problem)?).await,
+        Err(problem) => {
+            let changed_rule = Some((id, form));
+            draw_with(&app, frame, FormResult { changed_rule, ..wrong(&problem)? }).await
+        }
     }
 }
 
@@ -161,7 +170,7 @@ fn read_body<T: serde::de::DeserializeOwned>(fields: Map<String, Value>) -> Resu
 
 /// The error in a submitted form, to be shown on the page. Any other problem has a page of its own.
 fn wrong(problem: &Problem) -> Result<FormResult, Problem> {
-    if !problem.status().is_client_error() {
+    if !problem.status().is_client_error() || problem.status() == StatusCode::NOT_FOUND {
         return Err(problem.clone());
     }
     Ok(FormResult { error: Some(explanation(problem)), ..FormResult::default() })

@@ -1,21 +1,16 @@
-//! Finds the channels that do not deliver, by the newest attempt through each, and whether a kill
-//! would notify anyone.
-
-use std::collections::HashSet;
+//! Says which channels do not deliver, and whether a kill would notify anyone.
 
 use axum::Json;
 use axum::extract::State;
-use model::{ChannelId, DeliveryState, RuleType};
-use store::{DeliveryFilter, PageRequest};
+use model::{ChannelId, RuleType};
 
 use crate::api::alerts::{self, RuleView};
+use crate::api::channels::ChannelView;
 use crate::app::App;
 use crate::pages::plain::cut;
 use crate::pages::words::alerts::KillRules;
 use crate::problem::Problem;
 
-/// The most alerts that are read, the newest first.
-const READ: u32 = 200;
 /// The answer of a target may be long.
 const ANSWER_LENGTH: usize = 120;
 
@@ -28,46 +23,30 @@ pub(in crate::pages) struct FailingChannel {
     pub(in crate::pages) why: String,
 }
 
-/// The channels that do not deliver, by name.
-pub(in crate::pages) async fn failing_channels(app: &App) -> Result<Vec<FailingChannel>, Problem> {
-    let channels = app.web().store.channels().await?;
-    if channels.is_empty() {
-        return Ok(Vec::new());
-    }
-    let page = PageRequest { limit: READ, cursor: None };
-    let tried = app.web().store.deliveries(&DeliveryFilter::default(), &page).await?.items;
-    let mut seen = HashSet::new();
-    // Only deliveries with an attempt count, and of those the newest.
-    let newest = tried.into_iter().filter(|delivery| !delivery.attempts.is_empty() && seen.insert(delivery.channel));
-    let failed: Vec<_> = newest.filter(|delivery| delivery.state != DeliveryState::Delivered).collect();
-    let failing = channels.into_iter().filter_map(|channel| {
-        let failed = failed.iter().find(|delivery| delivery.channel == channel.id).filter(|_| channel.enabled);
-        let answer = failed.and_then(|delivery| delivery.attempts.last()).map(|attempt| {
-            let status = attempt.status.map(|status| format!("{status} ")).unwrap_or_default();
-            format!("{status}{}", attempt.answer)
-        });
-        let why = answer.or(channel.disabled_reason)?;
+/// The channels that do not deliver.
+pub(in crate::pages) fn failing(channels: &[ChannelView]) -> Vec<FailingChannel> {
+    let failing = channels.iter().filter_map(|channel| {
         Some(FailingChannel {
             id: channel.id,
             name: cut(&channel.name, ANSWER_LENGTH),
             enabled: channel.enabled,
-            why: cut(why.trim(), ANSWER_LENGTH),
+            why: cut(channel.failing.as_ref().or(channel.disabled_reason.as_ref())?, ANSWER_LENGTH),
         })
     });
-    Ok(failing.collect())
+    failing.collect()
 }
 
 /// Whether a kill would notify anyone: a channel is on and delivers, and the rules allow it.
-pub(in crate::pages) async fn reaches_anyone(app: &App, failing: &[FailingChannel]) -> Result<bool, Problem> {
-    let enabled = app.web().store.channels().await?.into_iter().filter(|channel| channel.enabled);
-    let working = working(enabled.map(|channel| channel.id), failing);
+pub(in crate::pages) async fn reaches_anyone(app: &App, channels: &[ChannelView]) -> Result<bool, Problem> {
+    let working = working(channels);
     let Json(rules) = alerts::list(State(app.clone())).await?;
     Ok(!working.is_empty() && kill_rules(&rules.items, &working) != KillRules::Silence)
 }
 
 /// The channels that are on and do not fail.
-pub(super) fn working(on: impl Iterator<Item = ChannelId>, failing: &[FailingChannel]) -> Vec<ChannelId> {
-    on.filter(|id| !failing.iter().any(|channel| channel.id == *id)).collect()
+pub(super) fn working(channels: &[ChannelView]) -> Vec<ChannelId> {
+    let works = |channel: &&ChannelView| channel.enabled && channel.failing.is_none();
+    channels.iter().filter(works).map(|channel| channel.id).collect()
 }
 
 /// What the rules say about kills, if only these channels count.

@@ -9,12 +9,12 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, Uri};
 use axum::response::Response;
-use model::{ChannelId, ChannelKind, DeliveryState, RuleType, Timestamp};
+use model::{ChannelId, ChannelKind, DeliveryState, RuleId, RuleType, Timestamp};
 use serde::Deserialize;
 use store::DeliveryFilter;
 
 use self::forms::{ChannelForm, RuleForm};
-use self::health::{FailingChannel, is_for_all, kill_rules};
+use self::health::{is_for_all, kill_rules};
 use super::frame::Frame;
 use super::number::Moment;
 use super::pager::Pager;
@@ -79,6 +79,9 @@ struct FormResult {
     /// secrets.
     channel: ChannelForm,
     rule: RuleForm,
+    /// The same for the change of a channel or a rule.
+    changed_channel: Option<(ChannelId, ChannelForm)>,
+    changed_rule: Option<(RuleId, RuleForm)>,
     /// The secret of a new webhook, which is shown this once.
     secret: Option<String>,
     /// The result of a test.
@@ -94,6 +97,8 @@ struct ChannelLine {
     target: String,
     /// The content of the form that changes it. Secrets are masked.
     form: ChannelForm,
+    /// Whether that form was submitted with an error.
+    is_wrong: bool,
     enabled: bool,
     disabled_reason: Option<String>,
     /// Why its newest alert did not arrive.
@@ -107,6 +112,8 @@ struct RuleLine {
     rule_type: &'static str,
     /// The content of the form that changes it.
     form: RuleForm,
+    /// Whether that form was submitted with an error.
+    is_wrong: bool,
     /// The number of channels that it names.
     channel_count: usize,
     channels: String,
@@ -181,7 +188,7 @@ async fn read(
     app: &App,
     frame: Frame,
     (query, raw_query): (AlertsQuery, &str),
-    form_result: FormResult,
+    mut form_result: FormResult,
 ) -> Result<AlertsPage, Problem> {
     let (page, now) = (query.page()?, app.web().clock.now());
     let Json(channels) = channels::list(State(app.clone())).await?;
@@ -190,17 +197,19 @@ async fn read(
     let filter =
         DeliveryFilter { state: query.state, without_digested: query.state.is_none(), ..DeliveryFilter::default() };
     let history = app.web().store.deliveries(&filter, &page).await.map_err(Problem::of_page)?;
-    let failing = health::failing_channels(app).await?;
-    let named = |rule: &RuleView| rule_line(rule, &channels.items);
+    let failing = health::failing(&channels.items).len();
+    let mut changed = form_result.changed_rule.take();
+    let rules_shown = rules.items.iter().map(|rule| rule_line(rule, &channels.items, &mut changed)).collect();
+    let mut changed = form_result.changed_channel.take();
     let on: Vec<ChannelId> = channels.items.iter().filter(|channel| channel.enabled).map(|it| it.id).collect();
-    let working = health::working(on.iter().copied(), &failing);
+    let working = health::working(&channels.items);
     let told = words::KillChannels { on: on.len(), working: working.len(), rules: kill_rules(&rules.items, &working) };
     Ok(AlertsPage {
         frame,
-        summary: words::summary(&told, failing.len()),
-        is_alarming: !failing.is_empty(),
-        rules: rules.items.iter().map(named).collect(),
-        channels: channels.items.into_iter().map(|channel| channel_line(channel, &failing)).collect(),
+        summary: words::summary(&told, failing),
+        is_alarming: failing > 0,
+        rules: rules_shown,
+        channels: channels.items.into_iter().map(|channel| channel_line(channel, &mut changed)).collect(),
         state: query.state,
         pager: Pager::new("/alerts", raw_query, history.next.map(|cursor| cursor.0)),
         history: history.items.into_iter().map(|row| delivery_line(row.into(), &on, now)).collect(),
@@ -212,24 +221,28 @@ async fn read(
     })
 }
 
-fn channel_line(channel: ChannelView, failing: &[FailingChannel]) -> ChannelLine {
-    let failing = failing.iter().find(|other| other.id == channel.id && channel.enabled);
-    let form = ChannelForm::of(&channel);
+/// A channel, with the form of a change that was wrong if it is about this one.
+fn channel_line(channel: ChannelView, changed: &mut Option<(ChannelId, ChannelForm)>) -> ChannelLine {
+    let wrong = changed.take_if(|(id, _)| *id == channel.id).map(|(_, form)| form);
+    let (is_wrong, form) = (wrong.is_some(), wrong.unwrap_or_else(|| ChannelForm::of(&channel)));
     let target = channel.to.map(|to| to.join(", ")).or(channel.chat_id).or(channel.url);
     ChannelLine {
         form,
+        is_wrong,
         kind_word: channel.kind.as_str(),
         id: channel.id.to_string(),
         name: cut(&channel.name, ANSWER_LENGTH),
         kind: words::kind(channel.kind),
         target: cut(&target.unwrap_or_default(), ANSWER_LENGTH),
         enabled: channel.enabled,
-        failing: failing.map(|channel| channel.why.clone()),
+        failing: channel.failing.map(|why| cut(&why, ANSWER_LENGTH)),
         disabled_reason: channel.disabled_reason.map(|reason| cut(&reason, ANSWER_LENGTH)),
     }
 }
 
-fn rule_line(rule: &RuleView, channels: &[ChannelView]) -> RuleLine {
+/// A rule, with the form of a change that was wrong if it is about this one.
+fn rule_line(rule: &RuleView, channels: &[ChannelView], changed: &mut Option<(RuleId, RuleForm)>) -> RuleLine {
+    let wrong = changed.take_if(|(id, _)| *id == rule.id).map(|(_, form)| form);
     let name = |id| channels.iter().find(|channel| channel.id == id).map(|channel| channel.name.as_str());
     let names: Vec<_> = rule.channels.iter().filter_map(|id| name(*id)).collect();
     RuleLine {
@@ -237,7 +250,8 @@ fn rule_line(rule: &RuleView, channels: &[ChannelView]) -> RuleLine {
         agent: if is_for_all(rule) { words::ALL_AGENTS.to_owned() } else { rule.agent_id.clone() },
         what: words::rule(rule),
         rule_type: rule.rule_type.as_str(),
-        form: RuleForm::of(rule),
+        is_wrong: wrong.is_some(),
+        form: wrong.unwrap_or_else(|| RuleForm::of(rule)),
         channel_count: rule.channels.len(),
         channels: if names.is_empty() {
             words::EVERY_CHANNEL.to_owned()

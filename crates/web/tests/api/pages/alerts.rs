@@ -232,6 +232,10 @@ async fn channels_and_rules_are_changed_on_the_page() {
     let wrong = browser.post(&path, "kind=webhook&name=day&url=nonsense").await;
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
     assert!(wrong.text.contains("Nothing was changed"), "{}", wrong.text);
+    assert!(wrong.text.contains("value=\"nonsense\""), "what was typed stays: {}", wrong.text);
+    assert!(wrong.text.contains("<details class=\"confirm\" open>"), "its form is open: {}", wrong.text);
+    let gone = browser.post("/alerts/channels/0190b6a4-0000-7000-8000-000000000000", shown).await;
+    assert_eq!(gone.status, StatusCode::NOT_FOUND);
 
     browser
         .submit("/alerts/rules", "rule_type=error_rate&agent_id=&percent=20&minutes=10", "/alerts?done=alerts")

@@ -7,6 +7,8 @@ mod replicas;
 
 use std::collections::HashMap;
 
+use axum::Json;
+use axum::extract::State;
 use model::{Action, AgentId, DeactivatedBy, DeliveryState, IncidentId, Role, Timestamp};
 use store::{AgentCounts, AgentFilter, DeliveryFilter, DeliveryRow, PageRequest};
 
@@ -18,6 +20,7 @@ use self::lines::{
 };
 use self::replicas::ReplicaTrouble;
 use crate::api::agents::{self, AgentView};
+use crate::api::channels;
 use crate::api::kill_switch::SettingsView;
 use crate::api::status;
 use crate::app::App;
@@ -125,6 +128,7 @@ struct Found {
 pub(in crate::pages) async fn collect(app: &App, events: &EventReader) -> Result<Needs, Problem> {
     let now = app.web().clock.now();
     let (stopped, untold) = stopped(app).await?;
+    let Json(channels) = channels::list(State(app.clone())).await?;
     let found = Found {
         trouble: status::read(app).database_trouble,
         replicas: replicas::of_all(app, now).await?,
@@ -134,11 +138,11 @@ pub(in crate::pages) async fn collect(app: &App, events: &EventReader) -> Result
         failing: failing::of_all(app, events, now).await?,
         spent: spent(app, now),
         spent_groups: spent_groups(app, now),
-        channels: health::failing_channels(app).await?,
+        channels: health::failing(&channels.items),
     };
     let counts = found.counts(app.web().store.agent_counts().await?);
     let mut lines = found.lines(counts.agents.stopped);
-    let no_one_is_told = counts.untold > 0 && !health::reaches_anyone(app, &found.channels).await?;
+    let no_one_is_told = counts.untold > 0 && !health::reaches_anyone(app, &channels.items).await?;
     lines.extend(no_one_is_told.then(untold_need));
     let failing = found.failing.into_iter().map(|it| (it.id, it.loss)).collect();
     Ok(Needs { summary: words::summary(&counts), counts, lines, failing })
