@@ -112,8 +112,8 @@ pub(crate) fn read_cached(core: &Core, calls: &[CallId]) -> Vec<Evidence> {
     evidence
 }
 
-/// Reads the newest calls first, up to `bytes_left` bytes, because the triggering call matters most.
-/// The order of the result stays.
+/// Reads the newest calls first, up to `bytes_left` bytes, because the triggering call matters
+/// most. The order of the result stays.
 fn read_all(matches: Vec<Match>, started: CallId, mut bytes_left: usize) -> Vec<Evidence> {
     let newest_first = matches.into_iter().rev().map(|(matched, kept)| {
         let Some(kept) = kept else {

@@ -25,8 +25,8 @@ use crate::{DEAD_AFTER, EXPIRED_AT_ONCE, TICKET_LIFE};
 /// Tables and functions. A function that changes becomes another one with the next version in its
 /// name, and the old one remains for older replicas.
 const SCHEMA: &str = include_str!("postgres/schema.sql");
-/// Whether the newest table or function exists. Creating tables that exist would lock them and delay calls
-/// of other replicas.
+/// Whether the newest table or function exists. Creating tables that exist would lock them and
+/// delay calls of other replicas.
 const IS_MADE: &str = "select to_regclass('share_access') is not null";
 /// The advisory lock for creating the schema: several replicas may start at once.
 const SCHEMA_LOCK: i64 = 0x6167_7368_6172_6501;
