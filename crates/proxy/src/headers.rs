@@ -143,8 +143,8 @@ pub(crate) fn request_id(call: CallId) -> HeaderValue {
     HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""))
 }
 
-/// `4.0/10.0`: the score and the threshold. Whole numbers are formatted, because formatting an `f64`
-/// takes several times as long.
+/// `4.0/10.0`: the score and the threshold. Whole numbers are formatted, because formatting an
+/// `f64` takes several times as long.
 pub(crate) fn loop_score(score: Score, threshold: f64) -> HeaderValue {
     let [score, threshold] = [score.value, threshold].map(|value| (value * 10.0).round() as u64);
     let text = format!("{}.{}/{}.{}", score / 10, score % 10, threshold / 10, threshold % 10);

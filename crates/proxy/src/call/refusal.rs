@@ -24,8 +24,8 @@ impl Call {
         }
     }
 
-    /// Refuses a call that may no longer be sent: its agent was stopped or its key was revoked while
-    /// it was read.
+    /// Refuses a call that may no longer be sent: its agent was stopped or its key was revoked
+    /// while it was read.
     pub(crate) async fn check_again(&self) -> Result<(), Stop> {
         if self.key.as_ref().is_some_and(|key| key.is_revoked()) {
             let kind = RefusalKind::Unauthorized { why: KeyRefusal::Unknown, agents: None };

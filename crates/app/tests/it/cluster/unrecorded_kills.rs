@@ -67,8 +67,8 @@ impl TableLock {
         TableLock { connection, table }
     }
 
-    /// Waits until another session waits for it: a minute at most, because a server on a busy machine
-    /// may lose the engine and decide no kill.
+    /// Waits until another session waits for it: a minute at most, because a server on a busy
+    /// machine may lose the engine and decide no kill.
     async fn wait_for_another(&mut self) {
         let sql = "select exists (select from pg_locks where relation = $1::regclass and not granted)";
         let end = Instant::now() + Duration::from_secs(60);

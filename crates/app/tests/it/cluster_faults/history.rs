@@ -1,5 +1,5 @@
-//! The history of a run: what clients sent, received and changed, and what the provider received, in
-//! order; and the checks that it must pass whatever failed meanwhile.
+//! The history of a run: what clients sent, received and changed, and what the provider received,
+//! in order; and the checks that it must pass whatever failed meanwhile.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! A TCP relay: the load balancer in front of the replicas, and the connection between a replica and
-//! its engine, which can be slow, lossy or silent in one direction.
+//! A TCP relay: the load balancer in front of the replicas, and the connection between a replica
+//! and its engine, which can be slow, lossy or silent in one direction.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use tokio::time::Instant;
 /// How long TCP waits before it sends a lost packet again.
 const RETRANSMISSION: Duration = Duration::from_millis(200);
 
-/// A fault of a connection. Bytes that do not arrive are kept, as TCP keeps them, and arrive once the
-/// fault is over.
+/// A fault of a connection. Bytes that do not arrive are kept, as TCP keeps them, and arrive once
+/// the fault is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Fault {
     #[default]

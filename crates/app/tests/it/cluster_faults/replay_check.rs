@@ -1,5 +1,5 @@
-//! The replay check: the replicas together decided what one process decides that gets the same calls
-//! in the same order.
+//! The replay check: the replicas together decided what one process decides that gets the same
+//! calls in the same order.
 
 use std::collections::BTreeMap;
 
@@ -117,7 +117,8 @@ fn replay_events(site: &Site, agent: &str) -> usize {
     for epoch in epochs(stored(site, agent)) {
         let mut replay = Replay::new(KillSwitch { enabled: true, threshold: 5.0, ..KillSwitch::default() });
         for (place, call) in epoch.iter().enumerate() {
-            // The first call of a window has a score of zero; otherwise the first calls are missing.
+            // The first call of a window has a score of zero; otherwise the first calls are
+            // missing.
             let follows = if place == 0 { call.score == 0.0 } else { call.number == epoch[place - 1].number + 1 };
             if !follows || !exact.contains(&call.id) {
                 break;
