@@ -4,13 +4,13 @@
 //! conversation, turn and step as one that carries everything.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
 use std::mem;
 use std::sync::Arc;
 
 use model::{AgentId, Asked, Continues, ToolCall};
 use twox_hash::XxHash3_128;
 
+use super::bounded_map::BoundedMap;
 use crate::answer::Answer;
 
 /// Roughly the size of a link without its texts.
@@ -157,23 +157,17 @@ fn borrowed<'a>(call: &'a ToolCall<'static>) -> ToolCall<'a> {
 
 /// The links of all agents, by the id that later requests name. The oldest are evicted first.
 #[derive(Debug)]
-pub struct Chains {
-    links: HashMap<u128, (u64, Arc<Link>)>,
-    by_age: BTreeMap<u64, u128>,
-    next_age: u64,
-    size: usize,
-    limit: usize,
-}
+pub struct Chains(BoundedMap<u128, Arc<Link>>);
 
 impl Chains {
     /// Creates an empty map that never holds more than `limit` bytes.
     pub fn new(limit: usize) -> Chains {
-        Chains { links: HashMap::new(), by_age: BTreeMap::new(), next_age: 0, size: 0, limit }
+        Chains(BoundedMap::new(limit))
     }
 
     /// The link of the answer or conversation that `agent` names `id`.
     fn get(&self, agent: &AgentId, id: &str) -> Option<Arc<Link>> {
-        self.links.get(&key(agent, id)).map(|(_, link)| Arc::clone(link))
+        self.0.get(key(agent, id)).cloned()
     }
 
     /// Finds what a request of `agent` refers to.
@@ -202,23 +196,8 @@ impl Chains {
 
     /// Stores `link` under `id`, replacing an earlier one.
     fn put(&mut self, agent: &AgentId, id: &str, link: Arc<Link>) {
-        let key = key(agent, id);
-        self.remove(key);
-        self.size += link.size();
-        self.by_age.insert(self.next_age, key);
-        self.links.insert(key, (self.next_age, link));
-        self.next_age += 1;
-        while self.size > self.limit {
-            let Some((_, oldest)) = self.by_age.pop_first() else { break };
-            self.remove(oldest);
-        }
-    }
-
-    fn remove(&mut self, key: u128) {
-        if let Some((age, link)) = self.links.remove(&key) {
-            self.by_age.remove(&age);
-            self.size -= link.size();
-        }
+        let size = link.size();
+        self.0.insert(key(agent, id), link, size);
     }
 }
 
@@ -296,19 +275,14 @@ mod tests {
     }
 
     #[test]
-    fn links_are_bounded_and_belong_to_one_agent() {
+    fn links_are_bounded_by_their_sizes_and_belong_to_one_agent() {
         let link = || Arc::new(Link::new("c", &asks("Fix it"), vec![call("{}")]));
         let mut chains = Chains::new(10 * link().size());
         for id in 0..100 {
             chains.put(&agent("a"), &id.to_string(), link());
             chains.put(&agent("a"), "the same again", link());
-            assert!(chains.size <= chains.limit && chains.by_age.len() == chains.links.len());
         }
-        assert!(chains.get(&agent("a"), "99").is_some() && chains.get(&agent("a"), "the same again").is_some());
-        assert!(chains.get(&agent("a"), "0").is_none() && chains.get(&agent("b"), "99").is_none());
-        assert_eq!(chains.links.len(), 10);
-        let huge = Link { prompt: vec!["x".repeat(1 << 20)], ..Link::new("c", &asks("Fix it"), vec![]) };
-        chains.put(&agent("a"), "huge", Arc::new(huge));
-        assert_eq!((chains.size, chains.links.len()), (0, 0));
+        assert!(chains.get(&agent("a"), "91").is_some() && chains.get(&agent("a"), "the same again").is_some());
+        assert!(chains.get(&agent("a"), "90").is_none() && chains.get(&agent("b"), "99").is_none());
     }
 }

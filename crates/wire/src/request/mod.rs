@@ -1,5 +1,6 @@
 //! Reads requests.
 
+mod bounded_map;
 mod chain;
 mod client_context;
 mod conversation;

@@ -10,7 +10,6 @@ mod said;
 mod tokens;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
 use std::sync::OnceLock;
 
 use memchr::memchr_iter;
@@ -21,6 +20,7 @@ use self::lines::{LONGEST_LINE, Line, Sheet};
 use self::run::Run;
 use self::said::{Said, words_of};
 use self::tokens::fold;
+use super::bounded_map::BoundedMap;
 use super::written::shows_page;
 
 /// A shorter prompt holds no history.
@@ -39,21 +39,15 @@ pub struct RunId {
 /// evicted first.
 #[derive(Debug)]
 pub struct RebuiltPrompts {
-    /// By agent and opening.
-    openings: HashMap<u64, Opening>,
-    by_age: BTreeMap<u64, u64>,
-    next: u64,
-    /// The number of lines that are remembered, and that may be.
-    size: usize,
-    limit: usize,
+    /// By agent and opening; a size is a number of lines.
+    openings: BoundedMap<u64, Opening>,
+    next_run: u64,
 }
 
 /// The runs of one agent that begin alike, the newest last.
 #[derive(Debug, Default)]
 struct Opening {
     runs: Vec<Run>,
-    age: u64,
-    size: usize,
 }
 
 /// A prompt that may be a step of a run, hashed before the runs are locked.
@@ -123,19 +117,16 @@ impl RebuiltPrompt {
 impl RebuiltPrompts {
     /// Creates an empty memory of at most `limit` lines.
     pub fn new(limit: usize) -> RebuiltPrompts {
-        RebuiltPrompts { openings: HashMap::new(), by_age: BTreeMap::new(), next: 1, size: 0, limit }
+        RebuiltPrompts { openings: BoundedMap::new(limit), next_run: 1 }
     }
 
     /// Completes a request whose `prompt` continues a run: the newest step is what the model
     /// answered before, with what is new since.
     pub fn place(&mut self, agent: &str, prompt: &RebuiltPrompt, asked: &mut Asked<'_>) -> RunId {
         let key = fold(XxHash3_64::oneshot(agent.as_bytes()), prompt.opening);
-        let number = self.next;
-        self.next += 1;
-        let opening = self.openings.entry(key).or_default();
-        self.by_age.remove(&opening.age);
-        self.by_age.insert(number, key);
-        opening.age = number;
+        let number = self.next_run;
+        self.next_run += 1;
+        let mut opening = self.openings.remove(key).unwrap_or_default();
         let run = opening.run(prompt, asked, number);
         if let Some(step) = run.step(prompt, asked) {
             asked.tool_calls = step.calls;
@@ -151,26 +142,15 @@ impl RebuiltPrompts {
         }
         let id = RunId { opening: key, number: run.number };
         let size = opening.runs.iter().map(Run::size).sum();
-        self.size = self.size - std::mem::replace(&mut opening.size, size) + size;
-        self.evict();
+        self.openings.insert(key, opening, size);
         id
     }
 
     /// Remembers what the model answered.
     pub fn answered(&mut self, run: RunId, answered: &Answered) {
-        let runs = self.openings.get_mut(&run.opening).map(|opening| &mut opening.runs);
+        let runs = self.openings.get_mut(run.opening).map(|opening| &mut opening.runs);
         if let Some(run) = runs.into_iter().flatten().find(|it| it.number == run.number) {
             run.hear(Said::of(answered));
-        }
-    }
-
-    /// Evicts runs until the rest is within the limit, but never the newest.
-    fn evict(&mut self) {
-        while self.size > self.limit
-            && self.openings.len() > 1
-            && let Some((_, key)) = self.by_age.pop_first()
-        {
-            self.size -= self.openings.remove(&key).map_or(0, |opening| opening.size);
         }
     }
 }

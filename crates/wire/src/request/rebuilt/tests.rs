@@ -178,13 +178,11 @@ proptest! {
 }
 
 #[test]
-fn memory_is_bounded() {
+fn lines_of_old_runs_are_forgotten() {
     let mut prompts = RebuiltPrompts::new(1_000);
-    for number in 0..500_u32 {
-        let lines: String = (0..10).map(|line| format!("line {number} {line}\n")).collect();
-        send(&mut prompts, &number.to_string(), prompt(&lines, &[]));
-        assert!(prompts.size <= 1_000, "{}", prompts.size);
-        assert_eq!(prompts.openings.len(), prompts.by_age.len());
-    }
-    assert!(!prompts.openings.is_empty());
+    let lines = |number: u32| (0..10).map(|line| format!("line {number} {line}\n")).collect::<String>();
+    let runs: Vec<RunId> =
+        (0..500).map(|number| send(&mut prompts, &number.to_string(), prompt(&lines(number), &[])).1).collect();
+    assert!(prompts.openings.get(runs[0].opening).is_none());
+    assert!(prompts.openings.get(runs[499].opening).is_some());
 }
