@@ -63,6 +63,13 @@ impl Session {
         }
     }
 
+    /// Enlarges the cache of pages for batches with events of so many agents.
+    pub(crate) async fn fit_cache(&mut self, agents: usize) {
+        if let Session::Sqlite(session) = self {
+            session.fit_cache(agents).await;
+        }
+    }
+
     /// Releases the memory of cached pages.
     pub(crate) async fn release_cache(&mut self) {
         if let Session::Sqlite(session) = self {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use sqlx::ConnectOptions;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 
+use super::cache_size::CacheSize;
 use crate::tuning::Tuning;
 
 /// Pages of the write-ahead log at which the writer itself moves them into the database.
@@ -15,10 +16,6 @@ const PAGES_PER_CHECKPOINT: &str = "65536";
 /// Truncates the write-ahead log to its content.
 const JOURNAL_SIZE_LIMIT: &str = "0";
 
-/// 32 MiB: the newest page of every index for two thousand agents. A batch that touches more pages
-/// has them written out and read again before it ends.
-const CACHE_SIZE: &str = "-32768";
-
 /// The connection that writes.
 pub(crate) fn writer(database: &Path, tuning: &Tuning) -> SqliteConnectOptions {
     let mut options = base(database)
@@ -27,7 +24,7 @@ pub(crate) fn writer(database: &Path, tuning: &Tuning) -> SqliteConnectOptions {
         .busy_timeout(tuning.busy_timeout)
         .pragma("journal_size_limit", JOURNAL_SIZE_LIMIT)
         .pragma("wal_autocheckpoint", PAGES_PER_CHECKPOINT)
-        .pragma("cache_size", CACHE_SIZE);
+        .pragma("cache_size", CacheSize::default().value());
     for (name, value) in tuning.faults() {
         options = options.pragma(name, value);
     }

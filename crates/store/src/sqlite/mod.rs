@@ -1,6 +1,7 @@
 //! What only SQLite needs: how connections are opened, the write-ahead log, its files and their
 //! loss, its error codes.
 
+mod cache_size;
 mod checkpoint;
 pub(crate) mod connect;
 pub(crate) mod error_codes;

@@ -67,6 +67,11 @@ impl Session {
         self.connection.reset(connect::writer(&self.database, &self.tuning)).await;
     }
 
+    /// Enlarges the cache of pages for batches with events of so many agents.
+    pub(crate) async fn fit_cache(&mut self, agents: usize) {
+        self.connection.fit_cache(agents).await;
+    }
+
     /// Releases the memory of cached pages.
     pub(crate) async fn release_cache(&mut self) {
         self.connection.release_cache().await;

@@ -1,8 +1,9 @@
 //! The one connection that writes: opened when it is needed, discarded after any failure.
 
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{ConnectOptions, Connection, Sqlite, SqliteConnection, Transaction};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Sqlite, SqliteConnection, Transaction};
 
+use super::cache_size::CacheSize;
 use crate::sql::Durability;
 
 #[derive(Debug)]
@@ -10,11 +11,12 @@ pub(crate) struct WriteConnection {
     options: SqliteConnectOptions,
     open: Option<SqliteConnection>,
     durability: Durability,
+    cache_size: CacheSize,
 }
 
 impl WriteConnection {
     pub(super) fn new(options: SqliteConnectOptions) -> WriteConnection {
-        WriteConnection { options, open: None, durability: Durability::Normal }
+        WriteConnection { options, open: None, durability: Durability::Normal, cache_size: CacheSize::default() }
     }
 
     /// Begins a transaction that locks the database for writing at once, so that no later statement
@@ -24,6 +26,7 @@ impl WriteConnection {
             Some(connection) => connection,
             None => {
                 self.durability = Durability::Normal;
+                self.cache_size = CacheSize::default();
                 self.options.connect().await?
             }
         };
@@ -39,11 +42,29 @@ impl WriteConnection {
         connection.begin_with("begin immediate").await
     }
 
+    /// Enlarges the cache for batches with events of so many agents.
+    pub(super) async fn fit_cache(&mut self, agents: usize) {
+        let needed = CacheSize::for_agents(agents);
+        if needed > self.cache_size {
+            self.resize_cache(needed).await;
+        }
+    }
+
     /// Releases the pages that SQLite has cached, for all connections of this process.
     pub(super) async fn release_cache(&mut self) {
+        self.resize_cache(CacheSize::default()).await;
         if let Some(connection) = &mut self.open {
             // If it fails, the memory stays within the limits of the caches.
             let _ = sqlx::query("pragma shrink_memory").execute(connection).await;
+        }
+    }
+
+    async fn resize_cache(&mut self, size: CacheSize) {
+        let Some(connection) = &mut self.open else { return };
+        let pragma = AssertSqlSafe(format!("pragma cache_size = {}", size.value()));
+        // If it fails, the cache stays as it is: batches are slower, or it takes more memory.
+        if sqlx::query(pragma).execute(connection).await.is_ok() {
+            self.cache_size = size;
         }
     }
 

@@ -1,5 +1,7 @@
 //! Writes what is due, in order of importance, and handles failures.
 
+use std::collections::HashSet;
+
 use model::{AgentId, Cause, RecorderInbox};
 use tokio::time::Instant;
 
@@ -200,6 +202,10 @@ impl Writer {
             }
         }
         let events = &self.events.make_contiguous()[..count];
+        // Events of a busy agent come one after the other.
+        let runs = events.chunk_by(|one, next| one.agent == next.agent);
+        let agents: HashSet<&AgentId> = runs.map(|run| &run[0].agent).collect();
+        self.session.fit_cache(agents.len()).await;
         let newest = events.iter().map(|event| Span::Hour.start(event.time.as_millis())).max().unwrap_or(0);
         let mut transaction = self.session.begin(Durability::Normal).await?;
         transaction.record_id().await?;
